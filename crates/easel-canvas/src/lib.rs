@@ -1,0 +1,1 @@
+//! RAGFlow canvases: text to workflow and back.

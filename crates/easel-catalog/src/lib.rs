@@ -1,0 +1,1 @@
+//! What each component takes and gives, as data.

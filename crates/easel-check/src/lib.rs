@@ -1,0 +1,1 @@
+//! Everything that can be known about a workflow before it runs.

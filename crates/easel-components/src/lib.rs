@@ -1,0 +1,1 @@
+//! The behaviour of every kind of component.

@@ -1,0 +1,1 @@
+//! The one reference grammar of canvases (spec/canvas-engine §2).

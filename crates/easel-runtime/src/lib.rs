@@ -1,0 +1,1 @@
+//! The library to embed: engine, driver and in-memory journal.

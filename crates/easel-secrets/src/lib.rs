@@ -1,0 +1,1 @@
+//! Secrets that reach the tool and never the model.

@@ -1,0 +1,1 @@
+//! One door to tools that touch the world.

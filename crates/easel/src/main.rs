@@ -1,0 +1,3 @@
+//! The `easel` command.
+
+fn main() {}
