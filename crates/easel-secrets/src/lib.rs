@@ -3,7 +3,6 @@
 //! A [`Secret`] cannot be printed, serialised or compared by accident: its value comes out through
 //! [`Secret::expose`] alone, at the place where it is used. A [`Provider`] is where values live; they are fetched when
 //! they are needed. A [`Masker`] takes the values out of any text on its way out, also in the forms in which they travel.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod mask;
 mod provider;
