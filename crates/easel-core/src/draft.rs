@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bind::ReadId;
 use crate::condition::Condition;
-use crate::reference::{Path, Reference};
+use crate::reference::Reference;
 use crate::template::Template;
 use crate::{Object, Value};
 
@@ -51,9 +51,9 @@ pub struct NodeDraft {
     /// Ids of the nodes its error edges lead to (goto, `on_error`).
     pub on_error: Vec<Arc<str>>,
     /// Every distinct reference of the node, in the order in which they stand in the file. [`ReadId`] counts these.
-    pub reads: Vec<Read>,
+    pub reads: Vec<Reference>,
     /// What the node assigns to, beside its own ports. [`crate::event::Write::target`] counts these.
-    pub writes: Vec<Read>,
+    pub writes: Vec<Reference>,
     /// The parameters as the file has them, defaults filled in.
     pub params: Value,
     /// The compiled texts and references in `params`, by dotted path (`prompts.0.content`), in file order.
@@ -68,15 +68,10 @@ pub struct NodeDraft {
     pub streams: bool,
     /// What it does to the outside.
     pub effect: EffectClass,
+    /// True if repeating an attempt does no harm outside even where it writes: its target honours the idempotency key.
+    pub idempotent: bool,
     /// Seconds after which one attempt is cancelled and counts as failed. `None`: no limit.
     pub timeout_s: Option<f64>,
-}
-
-/// A reference and how it was written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Read {
-    /// The reference.
-    pub reference: Reference,
 }
 
 /// A parameter that is more than data: compiled when the workflow loads.
@@ -117,7 +112,7 @@ pub enum Kind {
         /// How many passes may be under way at once; 1 is sequential.
         concurrency: u32,
         /// Port name and what to collect from each pass.
-        collect: Vec<(Arc<str>, ReadId)>,
+        collect: Vec<(Arc<str>, Reference)>,
     },
     /// It runs its body until a condition holds, tested before each pass.
     While {
@@ -150,8 +145,10 @@ pub struct FormField {
     pub key: Arc<str>,
     /// The declaration as the file has it (`name`, `type`, `optional`, `options`, ...), without a value.
     pub declaration: Object,
-    /// True if an absent answer is an answer (an optional file).
-    pub may_stay_empty: bool,
+    /// True if the form can go on without it.
+    pub optional: bool,
+    /// True if it alone is no reason to ask (an optional file).
+    pub unasked: bool,
 }
 
 /// What a component does to the world outside; decides what recovery may repeat (design.md §6).
@@ -199,6 +196,3 @@ pub enum Otherwise {
     /// The error edges are taken and the others die; the failure counts as handled.
     Goto,
 }
-
-/// The part of a reference behind the port or variable, shared with what is written there.
-pub type TargetPath = Path;

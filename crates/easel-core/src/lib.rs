@@ -18,10 +18,16 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod bind;
+pub mod compile;
 pub mod condition;
 pub mod draft;
+pub mod effect;
+pub mod event;
+pub mod machine;
 pub mod reference;
 pub mod template;
 pub mod value;
+pub mod workflow;
 
+pub use machine::Machine;
 pub use value::{Number, Object, Value};

@@ -1,20 +1,32 @@
 //! The one value model of every dialect: JSON, with integers and floats kept apart and sharing instead of copying.
 
-use std::fmt;
+mod json;
+mod order;
+#[cfg(test)]
+pub(crate) mod tests;
+mod text;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The members of an object, in the order in which they were written.
 pub type Object = IndexMap<Arc<str>, Value>;
 
+/// Levels of lists and objects in a value that is read from outside or built along a path. Deeper ones are refused, so
+/// that no value can exhaust the stack of whoever walks it, and all that is written can be read again.
+pub const MAX_DEPTH: usize = 100;
+
 /// A JSON value. Cloning one costs a reference count, whatever its size.
 ///
-/// `1` and `1.0` are different values, and so are `null`, `""`, `0` and `false`. A value that is
-/// *missing* is no `Value` at all: see [`crate::bind::Resolved`].
+/// `null`, `""`, `0` and `false` are different values. A value that is *missing* is no `Value` at all:
+/// see [`crate::bind::Resolved`].
+///
+/// Three comparisons:
+/// - `==` asks whether two values would be written alike: `1` and `1.0` differ; the order of an object's members is
+///   no difference.
+/// - [`Value::same`] compares numbers by what they count: `1` and `1.0` are the same, `true` and `1` are not.
+/// - [`Value::order`] puts any two values in an order, for sorting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// JSON `null`.
@@ -60,20 +72,6 @@ impl Number {
         match self {
             Number::Int(n) => Some(n),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Number {
-    /// As JSON writes it: `1.0` keeps its fraction.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Number::Int(n) => n.fmt(f),
-            Number::Big(n) => n.fmt(f),
-            Number::Float(n) => match serde_json::Number::from_f64(n) {
-                Some(n) => n.fmt(f),
-                None => f.write_str("null"),
-            },
         }
     }
 }
@@ -171,60 +169,14 @@ impl Value {
         }
     }
 
-    /// The same value as `serde_json` holds it.
-    pub fn to_json(&self) -> serde_json::Value {
-        use serde_json::Value as Json;
-        match self {
-            Value::Null => Json::Null,
-            Value::Bool(b) => Json::Bool(*b),
-            Value::Number(Number::Int(n)) => Json::from(*n),
-            Value::Number(Number::Big(n)) => Json::from(*n),
-            Value::Number(Number::Float(n)) => Json::from(*n),
-            Value::String(s) => Json::String(s.to_string()),
-            Value::Array(items) => Json::Array(items.iter().map(Value::to_json).collect()),
-            Value::Object(members) => Json::Object(
-                members
-                    .iter()
-                    .map(|(k, v)| (k.to_string(), v.to_json()))
-                    .collect(),
-            ),
-        }
-    }
-
-    /// JSON text without blanks, non-ASCII kept as it is.
-    pub fn to_json_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-}
-
-impl From<serde_json::Value> for Value {
-    fn from(json: serde_json::Value) -> Value {
-        use serde_json::Value as Json;
-        match json {
-            Json::Null => Value::Null,
-            Json::Bool(b) => Value::Bool(b),
-            Json::Number(n) => Value::Number(match (n.as_i64(), n.as_u64()) {
-                (Some(n), _) => Number::Int(n),
-                (None, Some(n)) => Number::Big(n),
-                _ => Number::Float(n.as_f64().unwrap_or(0.0)),
-            }),
-            Json::String(s) => Value::String(s.into()),
-            Json::Array(items) => {
-                Value::Array(Arc::new(items.into_iter().map(Value::from).collect()))
-            }
-            Json::Object(members) => Value::Object(Arc::new(
-                members
-                    .into_iter()
-                    .map(|(k, v)| (Arc::from(k), Value::from(v)))
-                    .collect(),
-            )),
-        }
-    }
-}
-
-impl From<&serde_json::Value> for Value {
-    fn from(json: &serde_json::Value) -> Value {
-        Value::from(json.clone())
+    /// How deep lists and objects are nested in it: 0 for a text, 1 for `[]`.
+    pub fn depth(&self) -> usize {
+        let inner = match self {
+            Value::Array(items) => items.iter().map(Value::depth).max(),
+            Value::Object(members) => members.values().map(Value::depth).max(),
+            _ => return 0,
+        };
+        inner.unwrap_or(0) + 1
     }
 }
 
@@ -258,6 +210,12 @@ impl From<i64> for Value {
     }
 }
 
+impl From<u64> for Value {
+    fn from(n: u64) -> Value {
+        Value::Number(i64::try_from(n).map_or(Number::Big(n), Number::Int))
+    }
+}
+
 impl From<f64> for Value {
     /// A float that JSON cannot write (NaN, infinity) becomes `null`.
     fn from(n: f64) -> Value {
@@ -278,110 +236,5 @@ impl From<Vec<Value>> for Value {
 impl From<Object> for Value {
     fn from(members: Object) -> Value {
         Value::Object(Arc::new(members))
-    }
-}
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Number::Int(n) => serializer.serialize_i64(n),
-            Number::Big(n) => serializer.serialize_u64(n),
-            Number::Float(n) => serializer.serialize_f64(n),
-        }
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Value::Null => serializer.serialize_unit(),
-            Value::Bool(b) => serializer.serialize_bool(*b),
-            Value::Number(n) => n.serialize(serializer),
-            Value::String(s) => serializer.serialize_str(s),
-            Value::Array(items) => {
-                let mut seq = serializer.serialize_seq(Some(items.len()))?;
-                for item in items.iter() {
-                    seq.serialize_element(item)?;
-                }
-                seq.end()
-            }
-            Value::Object(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members.iter() {
-                    map.serialize_entry(&**key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(ValueVisitor)
-    }
-}
-
-struct ValueVisitor;
-
-impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        Value::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
-        Ok(Value::Bool(b))
-    }
-
-    fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
-        Ok(Value::Number(Number::Int(n)))
-    }
-
-    fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
-        Ok(Value::Number(
-            i64::try_from(n).map_or(Number::Big(n), Number::Int),
-        ))
-    }
-
-    fn visit_f64<E>(self, n: f64) -> Result<Value, E> {
-        Ok(Value::from(n))
-    }
-
-    fn visit_str<E>(self, s: &str) -> Result<Value, E> {
-        Ok(Value::from(s))
-    }
-
-    fn visit_string<E>(self, s: String) -> Result<Value, E> {
-        Ok(Value::from(s))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Value::from(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut members = Object::new();
-        while let Some((key, value)) = map.next_entry::<String, Value>()? {
-            members.insert(Arc::from(key), value);
-        }
-        Ok(Value::from(members))
     }
 }

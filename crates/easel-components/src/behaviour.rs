@@ -1,0 +1,164 @@
+//! The contract between the driver and a component.
+
+use std::sync::Arc;
+
+use easel_catalog as catalog;
+use easel_core::bind::{Activation, Inputs};
+use easel_core::effect::Execute;
+use easel_core::event::{Completion, Fault, Timestamp, Usage};
+use easel_core::workflow::{Node, NodeId, Workflow};
+use easel_core::Value;
+use easel_models::ChatModel;
+use easel_tools::World;
+use futures::future::BoxFuture;
+
+use crate::stream::{Piece, StreamReader, StreamWriter};
+use crate::tool::{Tool, ToolSite};
+use crate::turn::Turn;
+
+/// A kind of behaviour. Implement it and add it to the [`Registry`](crate::Registry) to have a component of your own.
+pub trait Component: Send + Sync {
+    /// What it takes and gives, as data: the check, the docs and the JSON Schema read this.
+    fn table(&self) -> &catalog::Component;
+
+    /// Reads a node's parameters once, when the workflow loads.
+    ///
+    /// Errors: what is wrong with them. The workflow loads all the same; the node fails with the fault when it is reached.
+    fn prepare(&self, node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault>;
+
+    /// The component as an agent's tool, with the parameters that stand in the agent's `tools`. `None`: it is none.
+    fn tool(&self, site: ToolSite<'_>) -> Option<Result<Arc<dyn Tool>, Fault>> {
+        let _ = site;
+        None
+    }
+}
+
+/// A node as a component sees it when the workflow loads.
+#[derive(Clone, Copy)]
+pub struct Prepared<'a> {
+    /// The workflow it is part of.
+    pub workflow: &'a Workflow,
+    /// The node.
+    pub node: &'a Node,
+    /// All components, for those that use others (an agent's tools).
+    pub registry: &'a crate::Registry,
+}
+
+/// What one node does, prepared. It keeps nothing between calls.
+pub trait Behaviour: Send + Sync {
+    /// Makes one attempt.
+    fn run(self: Arc<Self>, call: Call) -> Run;
+}
+
+/// An attempt: made, or under way.
+pub enum Run {
+    /// It is done already. Pure components always answer so, and the driver never spawns them.
+    Done(Result<Completion, Failure>),
+    /// It waits for something. Dropping the future cancels it.
+    Later(Later),
+}
+
+/// An attempt under way.
+pub type Later = BoxFuture<'static, Result<Completion, Failure>>;
+
+impl Run {
+    /// An attempt that waits for something.
+    pub fn later(future: impl Future<Output = Result<Completion, Failure>> + Send + 'static) -> Run {
+        Run::Later(Box::pin(future))
+    }
+}
+
+/// An attempt that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Why.
+    pub fault: Fault,
+    /// What it had used of models by then.
+    pub usage: Usage,
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure {
+            fault,
+            usage: Usage::default(),
+        }
+    }
+}
+
+/// Everything one attempt needs.
+#[derive(Clone)]
+pub struct Call {
+    /// The workflow the node is part of.
+    pub workflow: Arc<Workflow>,
+    /// What the machine wants executed: the inputs, the attempt, the answers of a form.
+    pub execute: Execute,
+    /// The turn it happens in.
+    pub turn: Arc<Turn>,
+    /// What was found in this turn, before this attempt, that answers may cite.
+    pub gathered: Arc<Vec<Value>>,
+    /// When the attempt began.
+    pub now: Timestamp,
+    /// The outside world.
+    pub services: Arc<Services>,
+    /// The way back to the driver while the attempt is under way.
+    pub wire: Arc<dyn Wire>,
+}
+
+impl Call {
+    /// The node.
+    pub fn node(&self) -> &Node {
+        self.workflow.node(self.execute.node)
+    }
+
+    /// What it reads.
+    pub fn inputs(&self) -> &Inputs {
+        &self.execute.inputs
+    }
+}
+
+/// The outside world: one door each.
+#[derive(Clone)]
+pub struct Services {
+    /// Language models.
+    pub models: Arc<dyn ChatModel>,
+    /// Tools that touch the world.
+    pub world: World,
+}
+
+/// What an attempt can tell the driver while it is under way.
+pub trait Wire: Send + Sync {
+    /// Shows a piece of a message to people.
+    fn show(&self, piece: Piece);
+
+    /// Says that the node's text begins to arrive, and gives the place to put it.
+    fn open(&self, producer: Activation) -> StreamWriter;
+
+    /// The stream of another node that this attempt was handed.
+    fn stream(&self, producer: Activation) -> StreamReader;
+
+    /// Leaves a remark for the record and for people: a reference that was missing, a tool call.
+    fn note(&self, node: NodeId, activation: Activation, note: Note);
+}
+
+/// A remark an attempt leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    /// Something a user should know that is no failure.
+    Warning(Arc<str>),
+    /// One call of a tool by an agent.
+    ToolCall {
+        /// The agents that led to it, outermost first, joined by `-->`.
+        path: Arc<str>,
+        /// The name the model used.
+        tool: Arc<str>,
+        /// The arguments.
+        arguments: Value,
+        /// What the model was told.
+        result: Value,
+        /// How long it took, in milliseconds.
+        milliseconds: u64,
+    },
+    /// One request to a model, as it went out.
+    ModelRequest(Value),
+}

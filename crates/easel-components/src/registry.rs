@@ -1,0 +1,47 @@
+//! All components by name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use easel_catalog::{Catalog, Rejected};
+
+use crate::behaviour::Component;
+
+/// Components by name and alias, in any case.
+#[derive(Clone, Default)]
+pub struct Registry {
+    by_name: HashMap<String, Arc<dyn Component>>,
+    catalog: Catalog,
+}
+
+impl Registry {
+    /// A registry without components, that knows the tables of `catalog`.
+    pub fn new(catalog: Catalog) -> Registry {
+        Registry {
+            by_name: HashMap::new(),
+            catalog,
+        }
+    }
+
+    /// Adds a component under its name and aliases; it replaces one of the same name, table included.
+    ///
+    /// Errors: its table contradicts itself or takes another component's name.
+    pub fn add(&mut self, component: Arc<dyn Component>) -> Result<(), Rejected> {
+        let table = component.table().clone();
+        self.catalog.add(table.clone())?;
+        for name in std::iter::once(&table.name).chain(&table.aliases) {
+            self.by_name.insert(name.to_lowercase(), component.clone());
+        }
+        Ok(())
+    }
+
+    /// The component of that name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Component>> {
+        self.by_name.get(&name.to_lowercase())
+    }
+
+    /// The tables of all components, those without a behaviour included.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+}

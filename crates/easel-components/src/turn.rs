@@ -1,0 +1,60 @@
+//! What holds for a whole turn of a conversation, as every behaviour sees it.
+
+use std::sync::Arc;
+
+use easel_core::{Object, Value};
+use serde::{Deserialize, Serialize};
+
+/// The turn's input and surroundings. It is the context in the journal's first entry and in each answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Turn {
+    /// Which turn of the session it is, from 0.
+    pub number: u32,
+    /// What the user said: text, or any JSON.
+    pub query: Value,
+    /// Form and Begin inputs by name: bare values or `{type, value, optional}`.
+    pub inputs: Object,
+    /// Begin's inputs of an earlier turn, for a turn that brings none (spec/canvas-engine §6.4).
+    pub kept_inputs: Object,
+    /// Uploaded files, as descriptors.
+    pub files: Vec<Value>,
+    /// The user's id; blank if unknown.
+    pub user: Arc<str>,
+    /// The session's id.
+    pub session: Arc<str>,
+    /// The agent's id.
+    pub agent: Arc<str>,
+    /// What a webhook brought: its cleaned `query`, `headers` and `body`, and `input`.
+    pub webhook: Option<Object>,
+    /// Handed to the model's chat template.
+    pub chat_template_kwargs: Option<Value>,
+    /// Headers for MCP servers and tools that declare them.
+    pub custom_header: Object,
+    /// The conversation so far, oldest first, with this turn's own user entry as the last.
+    pub history: Arc<Vec<HistoryEntry>>,
+}
+
+/// One entry of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    /// `user` or `assistant`.
+    pub role: Arc<str>,
+    /// What was said: text, or the outputs of the node that spoke last.
+    pub content: Value,
+}
+
+impl HistoryEntry {
+    /// The text of the entry: of an object its `content`, of anything else but text its JSON.
+    pub fn text(&self) -> String {
+        let said = match &self.content {
+            Value::Object(outputs) => outputs.get("content").unwrap_or(&Value::Null),
+            other => other,
+        };
+        match said {
+            Value::String(text) => text.to_string(),
+            Value::Null => String::new(),
+            other => other.to_json_text(),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Turns references into slots: which node, seen from the reader, or which variable.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Finding;
+use crate::draft::Kind;
+use crate::reference::{Path, Reference, Root};
+use crate::workflow::{NodeId, Place, ScopeId, Slot, VariableId, Workflow};
+
+/// What a name stands for.
+struct Lookup {
+    nodes: HashMap<Arc<str>, NodeId>,
+    variables: HashMap<Arc<str>, VariableId>,
+}
+
+/// Fills in the slots of every node.
+pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
+    let nodes = workflow.nodes.iter().enumerate().filter(|(_, n)| !n.implicit);
+    let lookup = Lookup {
+        nodes: nodes
+            .map(|(at, n)| (n.draft.id.clone(), NodeId(at as u32)))
+            .collect(),
+        variables: workflow
+            .variables
+            .iter()
+            .enumerate()
+            .map(|(at, (name, _))| (name.clone(), VariableId(at as u32)))
+            .collect(),
+    };
+    for at in 0..workflow.nodes.len() {
+        let node = &workflow.nodes[at];
+        let reader = Reader {
+            workflow,
+            lookup: &lookup,
+            id: &node.draft.id,
+        };
+        let mut slots = |references: &[Reference], scope: ScopeId| -> Vec<Slot> {
+            let slot = |reference| reader.slot(reference, scope, findings);
+            references.iter().map(slot).collect()
+        };
+        let reads = slots(&node.draft.reads, node.scope);
+        let writes = slots(&node.draft.writes, node.scope);
+        let mut collect = Vec::new();
+        if let (Kind::Each { collect: wanted, .. }, Some(body)) = (&node.draft.kind, node.body) {
+            for (port, reference) in wanted {
+                let slot = reader.slot(reference, body, findings);
+                collect.push((port.clone(), slot));
+            }
+        }
+        let node = &mut workflow.nodes[at];
+        node.reads = reads;
+        node.writes = writes;
+        node.collect = collect;
+    }
+}
+
+/// One node looking for what it reads.
+struct Reader<'a> {
+    workflow: &'a Workflow,
+    lookup: &'a Lookup,
+    id: &'a Arc<str>,
+}
+
+impl Reader<'_> {
+    fn slot(&self, reference: &Reference, scope: ScopeId, findings: &mut Vec<Finding>) -> Slot {
+        let found = match &reference.root {
+            Root::Variable(name) => self.variable(name, &reference.path),
+            Root::Pass(name) => self.pass_value(name, &reference.path, scope),
+            Root::Output { node, port } => {
+                let Some(&target) = self.lookup.nodes.get(node) else {
+                    return self.unknown(reference, format!("there is no node \"{node}\""), findings);
+                };
+                match place_of(self.workflow, scope, target) {
+                    Some(place) => Ok(Slot::Port {
+                        place,
+                        port: port.clone(),
+                        path: reference.path.clone(),
+                    }),
+                    None => {
+                        findings.push(Finding::ReferenceAcrossScopes {
+                            node: self.id.clone(),
+                            reference: reference.text.clone(),
+                        });
+                        let why = format!("\"{node}\" is in a body that cannot be seen from here");
+                        return Slot::Unknown(why.into());
+                    }
+                }
+            }
+        };
+        found.unwrap_or_else(|why| self.unknown(reference, why, findings))
+    }
+
+    fn unknown(&self, reference: &Reference, why: String, findings: &mut Vec<Finding>) -> Slot {
+        let why: Arc<str> = why.into();
+        findings.push(Finding::UnknownReference {
+            node: self.id.clone(),
+            reference: reference.text.clone(),
+            why: why.clone(),
+        });
+        Slot::Unknown(why)
+    }
+
+    /// The longest declared name wins; what is left of the key is a path into its value.
+    fn variable(&self, key: &Arc<str>, path: &Path) -> Result<Slot, String> {
+        if let Some(&variable) = self.lookup.variables.get(key) {
+            let path = path.clone();
+            return Ok(Slot::Variable { variable, path });
+        }
+        let dots = key.char_indices().rev().filter(|&(_, c)| c == '.');
+        for (dot, _) in dots {
+            if let Some(&variable) = self.lookup.variables.get(&key[..dot]) {
+                let path = Path::parse(&key[dot + 1..]).join(path);
+                return Ok(Slot::Variable { variable, path });
+            }
+        }
+        Err(format!("there is no variable \"{key}\"; {}", self.variables_like(key)))
+    }
+
+    fn variables_like(&self, key: &str) -> String {
+        const SHOWN: usize = 12;
+        let family = key.split('.').next().unwrap_or(key);
+        let names = self.workflow.variables.iter().map(|(name, _)| &**name);
+        let mut names: Vec<&str> = names
+            .filter(|n| n.split('.').next() == Some(family))
+            .collect();
+        if names.is_empty() {
+            return format!("no \"{family}.\" variable is declared");
+        }
+        let more = names.len().saturating_sub(SHOWN);
+        names.truncate(SHOWN);
+        match more {
+            0 => format!("declared are {}", names.join(", ")),
+            more => format!("declared are {} and {more} more", names.join(", ")),
+        }
+    }
+
+    /// A value of the nearest pass over a list around the reader.
+    fn pass_value(&self, name: &Arc<str>, path: &Path, scope: ScopeId) -> Result<Slot, String> {
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let here = self.workflow.scope(id);
+            let container = here.container.map(|c| self.workflow.node(c));
+            if container.is_some_and(|c| matches!(c.draft.kind, Kind::Each { .. })) {
+                let is_item =
+                    |m: &NodeId| matches!(self.workflow.node(*m).draft.kind, Kind::Item);
+                let Some(member) = here.members.iter().position(is_item) else {
+                    break;
+                };
+                return Ok(Slot::Port {
+                    place: Place {
+                        depth: here.depth,
+                        down: Box::default(),
+                        member: member as u32,
+                    },
+                    port: name.clone(),
+                    path: path.clone(),
+                });
+            }
+            at = here.parent;
+        }
+        Err(format!("\"{name}\" has a meaning only inside an iteration"))
+    }
+}
+
+/// The way from a scope to a node, or `None` if it would lead out of one body and into another.
+fn place_of(workflow: &Workflow, from: ScopeId, target: NodeId) -> Option<Place> {
+    let node = workflow.node(target);
+    let (mut up, mut down) = (from, node.scope);
+    let mut way = Vec::new();
+    let mut left_body = false;
+    let depth = |scope: ScopeId| workflow.scope(scope).depth;
+    let explicit = |scope: ScopeId| {
+        let container = workflow.scope(scope).container;
+        container.is_some_and(|c| !workflow.node(c).implicit)
+    };
+    let mut entered_body = false;
+    while up != down {
+        if depth(down) > depth(up) {
+            let scope = workflow.scope(down);
+            entered_body |= explicit(down);
+            way.push(workflow.node(scope.container?).local);
+            down = scope.parent?;
+        } else {
+            left_body |= explicit(up);
+            up = workflow.scope(up).parent?;
+            if depth(down) > depth(up) {
+                continue;
+            }
+        }
+    }
+    if left_body && entered_body {
+        return None;
+    }
+    way.reverse();
+    Some(Place {
+        depth: depth(up),
+        down: way.into(),
+        member: node.local,
+    })
+}

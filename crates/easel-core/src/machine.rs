@@ -1,0 +1,295 @@
+//! The machine: a run as a value, driven by two calls.
+//!
+//! [`Machine::start`] and [`Machine::apply`] take what happened and give what is to be done. Between the calls the machine
+//! does the whole of design.md §3: edges are decided, nodes fire, scopes open and close, messages take turns.
+//!
+//! The firing rule, which is [`firing`]'s `decide`: *a node fires when no incoming edge is pending, none failed and
+//! at least one was taken; with a failed edge it is skipped; when all are dead it is dead.*
+//!
+//! The machine is total on strangers: a fact about an activation it is not waiting for changes nothing.
+
+mod attempts;
+mod cancel;
+mod containers;
+mod edge;
+mod firing;
+mod forms;
+mod frame;
+pub(crate) mod life;
+mod node;
+mod resolve;
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+pub use edge::EdgeLife;
+pub use frame::FrameLife;
+pub use node::NodeLife;
+pub use run::RunLife;
+
+use crate::bind::Activation;
+use crate::effect::{Outcome, Reaction};
+use crate::event::{Event, Fact, Fault, Start, Timestamp, Usage};
+use crate::workflow::{NodeId, Workflow};
+use crate::{Object, Value};
+use edge::EdgeSignal;
+use frame::{FrameKey, FrameSignal, Frames, Site};
+use node::NodeSignal;
+use run::RunSignal;
+
+/// A run. Its state is a fold over the events it was given.
+#[derive(Debug)]
+pub struct Machine {
+    workflow: Arc<Workflow>,
+    life: RunLife,
+    run: Arc<str>,
+    seed: u64,
+    concurrency: u32,
+    node_runs_left: u64,
+    context: Value,
+    variables: Vec<Value>,
+    frames: Frames,
+    root: Option<FrameKey>,
+    /// Firings that wait for something from outside, or for a place.
+    active: BTreeMap<Activation, Site>,
+    next_activation: u64,
+    /// Firings that wait for a place: the smallest goes first.
+    ready: BTreeSet<(u64, Activation)>,
+    /// Firings that wait for their turn to speak.
+    lane: VecDeque<Activation>,
+    speaking: Option<Activation>,
+    /// Attempts that hold a place, and attempts and pauses that will report back.
+    places: u32,
+    under_way: u32,
+    /// Open forms, in the order in which they opened.
+    forms: Vec<Activation>,
+    gathered: Arc<Vec<Value>>,
+    usage: Usage,
+    failure: Option<(NodeId, Fault)>,
+    outcome: Option<Outcome>,
+    work: VecDeque<Work>,
+    now: Timestamp,
+    reaction: Reaction,
+}
+
+/// Something that follows from what happened and is still to be worked out.
+#[derive(Debug)]
+enum Work {
+    /// An edge was decided.
+    Edge(FrameKey, u32, EdgeSignal),
+    /// Nothing in a scope is live any more.
+    Close(FrameKey),
+}
+
+impl Machine {
+    /// Begins a run. `start` should be in the journal first, as [`Fact::Started`].
+    pub fn start(workflow: Arc<Workflow>, start: Start, at: Timestamp) -> (Machine, Reaction) {
+        let mut machine = Machine {
+            life: RunLife::Running,
+            run: start.run,
+            seed: start.seed,
+            concurrency: start.concurrency.max(1),
+            node_runs_left: start.node_runs,
+            context: start.context,
+            variables: workflow.variables.iter().map(|(_, v)| v.clone()).collect(),
+            workflow,
+            frames: Frames::default(),
+            root: None,
+            active: BTreeMap::new(),
+            next_activation: 1,
+            ready: BTreeSet::new(),
+            lane: VecDeque::new(),
+            speaking: None,
+            places: 0,
+            under_way: 0,
+            forms: Vec::new(),
+            gathered: Arc::default(),
+            usage: Usage::default(),
+            failure: None,
+            outcome: None,
+            work: VecDeque::new(),
+            now: at,
+            reaction: Reaction::default(),
+        };
+        machine.set_variables(&start.variables);
+        machine.open_root();
+        machine.settle_down();
+        let reaction = std::mem::take(&mut machine.reaction);
+        (machine, reaction)
+    }
+
+    /// Takes in what happened and says what is to be done. Facts it does not wait for change nothing.
+    pub fn apply(&mut self, event: Event) -> Reaction {
+        if self.life.over() {
+            return Reaction::default();
+        }
+        self.now = event.at;
+        match event.fact {
+            Fact::Started(_) => {}
+            Fact::Completed {
+                activation,
+                completion,
+            } => self.attempt_completed(activation, completion),
+            Fact::Failed {
+                activation,
+                fault,
+                usage,
+            } => self.attempt_reported_failure(activation, fault, usage),
+            Fact::Opened { activation } => self.stream_opened(activation),
+            Fact::Woke { activation } => self.pause_over(activation),
+            Fact::Answered(answer) => self.answered(answer),
+            Fact::Cancelled => self.cancel_run(),
+        }
+        self.settle_down();
+        std::mem::take(&mut self.reaction)
+    }
+
+    /// Rebuilds a run from its journal. `None` if the journal does not begin with [`Fact::Started`].
+    ///
+    /// The reactions are those of the whole journal; what is still to be done is [`Machine::in_flight`].
+    pub fn replay(
+        workflow: Arc<Workflow>,
+        journal: impl IntoIterator<Item = Event>,
+    ) -> Option<(Machine, Vec<Reaction>)> {
+        let mut events = journal.into_iter();
+        let first = events.next()?;
+        let Fact::Started(start) = first.fact else {
+            return None;
+        };
+        let (mut machine, reaction) = Machine::start(workflow, start, first.at);
+        let mut reactions = vec![reaction];
+        reactions.extend(events.map(|event| machine.apply(event)));
+        Some((machine, reactions))
+    }
+
+    /// Where the run stands.
+    pub fn life(&self) -> RunLife {
+        self.life
+    }
+
+    /// How the run ended, once it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The workflow it runs.
+    pub fn workflow(&self) -> &Arc<Workflow> {
+        &self.workflow
+    }
+
+    /// The run's id.
+    pub fn run(&self) -> &Arc<str> {
+        &self.run
+    }
+
+    /// What the outside handed in, with the start or with the last answer.
+    pub fn context(&self) -> &Value {
+        &self.context
+    }
+
+    /// What components found in this turn that answers may cite, in the order in which they were done.
+    pub fn gathered(&self) -> &Arc<Vec<Value>> {
+        &self.gathered
+    }
+
+    /// Tokens of models over all nodes and attempts so far.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The variables by name, as they stand.
+    pub fn variables(&self) -> impl Iterator<Item = (&Arc<str>, &Value)> {
+        let names = self.workflow.variables.iter().map(|(name, _)| name);
+        names.zip(&self.variables)
+    }
+
+    /// How many scopes are under way or kept to be read; for watching memory.
+    pub fn scopes(&self) -> usize {
+        self.frames.count()
+    }
+
+    fn set_variables(&mut self, values: &Object) {
+        for (name, value) in values {
+            if let Some(variable) = self.workflow.variable(name) {
+                self.variables[variable.at()] = value.clone();
+            }
+        }
+    }
+
+    /// Works out everything that follows, until only the outside can move the run on.
+    fn settle_down(&mut self) {
+        loop {
+            while let Some(work) = self.work.pop_front() {
+                match work {
+                    Work::Edge(frame, edge, signal) => self.edge_decided(frame, edge, signal),
+                    Work::Close(frame) => self.close(frame),
+                }
+            }
+            if !self.start_next() && self.work.is_empty() {
+                break;
+            }
+        }
+        if self.life != RunLife::Running || self.under_way > 0 {
+            return;
+        }
+        match self.forms.is_empty() {
+            false => self.wait(),
+            true => self.fail_run(
+                None,
+                Fault::new("stalled", "The run stalled: nothing is under way and nothing is asked."),
+            ),
+        }
+    }
+
+    /// Moves the run on. False if its state does not know the signal.
+    fn move_on(&mut self, signal: RunSignal) -> bool {
+        match self.life.next(signal) {
+            Some(next) => self.life = next,
+            None => return false,
+        }
+        true
+    }
+
+    /// Moves a node on and keeps count of who is under way.
+    fn signal(&mut self, site: Site, signal: NodeSignal) -> bool {
+        let before = self.frames.life(site);
+        let Some(frame) = self.frames.get_mut(site.frame) else {
+            return false;
+        };
+        if !frame.signal(site.member, signal) {
+            return false;
+        }
+        let (scope, node) = (frame.scope, frame.node(site.member));
+        let (after, activation) = (node.life, node.activation);
+        if frame.live == 0 && frame.move_on(FrameSignal::Settle) {
+            self.work.push_back(Work::Close(site.frame));
+        }
+        let drains = self.workflow.member(scope, site.member).draft.drains;
+        let holds = |life| matches!(life, NodeLife::Running | NodeLife::Open);
+        match (holds(before), holds(after)) {
+            (false, true) if drains => self.speaking = Some(activation),
+            (true, false) if drains => self.speaking = None,
+            (false, true) => self.places += 1,
+            (true, false) => self.places -= 1,
+            _ => {}
+        }
+        let reports = |life| holds(life) || life == NodeLife::Resting;
+        match (reports(before), reports(after)) {
+            (false, true) => self.under_way += 1,
+            (true, false) => self.under_way -= 1,
+            _ => {}
+        }
+        if after.settled() {
+            self.active.remove(&activation);
+        }
+        true
+    }
+
+    /// The compiled node at a site.
+    fn node_id(&self, site: Site) -> Option<NodeId> {
+        let frame = self.frames.get(site.frame)?;
+        let scope = self.workflow.scope(frame.scope);
+        scope.members.get(site.member as usize).copied()
+    }
+}

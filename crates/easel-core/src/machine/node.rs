@@ -1,0 +1,169 @@
+//! The life of a node in one pass of its scope.
+
+use super::containers::Inner;
+use super::life::life;
+use crate::bind::{Activation, Inputs};
+use crate::event::{Ports, Timestamp};
+use crate::Object;
+
+life! {
+    /// Where a node stands in one pass.
+    NodeLife on NodeSignal {
+        states {
+            /// Some edge to it is undecided.
+            Pending,
+            /// Its edges say go; a value it reads is not there yet.
+            Blocked,
+            /// It waits for a free place, or for its turn to speak.
+            Queued,
+            /// An attempt is under way.
+            Running,
+            /// An attempt is under way and its text is arriving.
+            Open,
+            /// A pause between two attempts.
+            Resting,
+            /// A form that has not got all it needs.
+            Asking,
+            /// A container whose body is under way.
+            Inside,
+            /// It gave its ports.
+            Done,
+            /// It failed and its error edges were taken.
+            Handled,
+            /// It failed.
+            Failed,
+            /// Something before it failed.
+            Skipped,
+            /// No edge to it was taken.
+            Dead,
+            /// It was stopped from outside.
+            Cancelled,
+        }
+        signals {
+            /// Go, but not yet.
+            Block,
+            /// Go.
+            Queue,
+            /// An attempt begins.
+            Start,
+            /// Text begins to arrive.
+            Open,
+            /// Another attempt will follow.
+            Rest,
+            /// A person is asked.
+            Ask,
+            /// A body begins.
+            Enter,
+            /// It is done.
+            Complete,
+            /// It failed and that is handled.
+            Handle,
+            /// It failed.
+            Fail,
+            /// Something before it failed.
+            Skip,
+            /// Nothing leads to it.
+            Die,
+            /// It is stopped.
+            Cancel,
+            /// The next pass begins.
+            Reset,
+        }
+        arrows {
+            Pending --(Block)--> Blocked,
+            Pending --(Queue)--> Queued,
+            Pending --(Enter)--> Inside,
+            Pending --(Skip)--> Skipped,
+            Pending --(Die)--> Dead,
+            Pending --(Cancel)--> Cancelled,
+            Blocked --(Queue)--> Queued,
+            Blocked --(Cancel)--> Cancelled,
+            Queued --(Start)--> Running,
+            Queued --(Ask)--> Asking,
+            Queued --(Enter)--> Inside,
+            Queued --(Complete)--> Done,
+            Queued --(Handle)--> Handled,
+            Queued --(Fail)--> Failed,
+            Queued --(Cancel)--> Cancelled,
+            Running --(Open)--> Open,
+            Running --(Rest)--> Resting,
+            Running --(Complete)--> Done,
+            Running --(Handle)--> Handled,
+            Running --(Fail)--> Failed,
+            Running --(Cancel)--> Cancelled,
+            Open --(Rest)--> Resting,
+            Open --(Complete)--> Done,
+            Open --(Fail)--> Failed,
+            Open --(Cancel)--> Cancelled,
+            Resting --(Queue)--> Queued,
+            Resting --(Cancel)--> Cancelled,
+            Asking --(Queue)--> Queued,
+            Asking --(Cancel)--> Cancelled,
+            Inside --(Rest)--> Resting,
+            Inside --(Complete)--> Done,
+            Inside --(Handle)--> Handled,
+            Inside --(Fail)--> Failed,
+            Inside --(Cancel)--> Cancelled,
+            Done --(Reset)--> Pending,
+            Handled --(Reset)--> Pending,
+            Skipped --(Reset)--> Pending,
+            Dead --(Reset)--> Pending,
+        }
+    }
+}
+
+impl NodeLife {
+    /// True once nothing more will happen to the node in this pass.
+    pub fn settled(self) -> bool {
+        use NodeLife::*;
+        matches!(self, Done | Handled | Failed | Skipped | Dead | Cancelled)
+    }
+}
+
+/// A node in one pass.
+#[derive(Debug)]
+pub(super) struct NodeState {
+    pub life: NodeLife,
+    /// Edges to it that are undecided.
+    pub pending: u32,
+    /// Whether an edge to it was taken, and whether one failed.
+    pub taken: bool,
+    pub failed: bool,
+    /// The firing under way, or the last one.
+    pub activation: Activation,
+    /// The attempt under way, from 1.
+    pub attempt: u32,
+    /// How often it fired in this scope.
+    pub visit: u64,
+    /// When its first attempt, and the one under way, began.
+    pub first_start: Timestamp,
+    pub start: Timestamp,
+    pub inputs: Inputs,
+    pub ports: Ports,
+    /// What a form has been told so far.
+    pub answers: Object,
+    /// Who drains its stream.
+    pub drained_by: Option<Activation>,
+    pub inner: Inner,
+}
+
+impl NodeState {
+    pub fn new() -> NodeState {
+        NodeState {
+            life: NodeLife::Pending,
+            pending: 0,
+            taken: false,
+            failed: false,
+            activation: Activation(0),
+            attempt: 0,
+            visit: 0,
+            first_start: Timestamp::default(),
+            start: Timestamp::default(),
+            inputs: Inputs::default(),
+            ports: Ports::new(),
+            answers: Object::new(),
+            drained_by: None,
+            inner: Inner::None,
+        }
+    }
+}

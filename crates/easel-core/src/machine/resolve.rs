@@ -1,0 +1,228 @@
+//! Reading and assigning: from slots to values and back.
+
+use std::sync::Arc;
+
+use super::Machine;
+use super::frame::{Cell, Frame, FrameKey, Site};
+use super::node::NodeLife;
+use crate::Value;
+use crate::bind::{Inputs, Resolved};
+use crate::event::{Fault, Write};
+use crate::reference::Path;
+use crate::workflow::{Node, Place, Slot};
+
+impl Machine {
+    /// Resolves everything a node reads. Streams it is handed are its own from now on.
+    pub(super) fn bind(&mut self, site: Site) -> Result<Inputs, Fault> {
+        let Some(id) = self.node_id(site) else {
+            return Ok(Inputs::default());
+        };
+        let workflow = self.workflow.clone();
+        let node = workflow.node(id);
+        let mut streams = Vec::new();
+        let inputs = {
+            let Some(frame) = self.frames.get(site.frame) else {
+                return Ok(Inputs::default());
+            };
+            let read = |(at, slot): (usize, &Slot)| match slot {
+                Slot::Unknown(why) => Err(unknown(node, &node.draft.reads[at].text, why)),
+                Slot::Variable { variable, path } => {
+                    let cell = Cell::Variable(*variable);
+                    let value = self.overlaid(frame, &cell);
+                    let value = value.unwrap_or(&self.variables[variable.at()]);
+                    Ok(found(path, value))
+                }
+                Slot::Port { place, port, path } => {
+                    let Some(source) = self.locate(frame, place) else {
+                        return Ok(Resolved::Missing);
+                    };
+                    if node.draft.drains {
+                        if let Some(stream) = self.stream_of(source, port) {
+                            streams.push(source);
+                            return Ok(stream);
+                        }
+                    }
+                    Ok(self.port(frame, source, port, path))
+                }
+            };
+            let inputs: Result<Arc<[Resolved]>, Fault> =
+                node.reads.iter().enumerate().map(read).collect();
+            Inputs(inputs?)
+        };
+        let activation = self.frames.node(site).map(|n| n.activation);
+        for source in streams {
+            if let Some(source) = self.frames.node_mut(source) {
+                source.drained_by = activation;
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// What a slot holds as seen from a frame.
+    pub(super) fn resolve(&self, frame: &Frame, slot: &Slot) -> Resolved {
+        match slot {
+            Slot::Unknown(_) => Resolved::Missing,
+            Slot::Variable { variable, path } => {
+                let value = self.overlaid(frame, &Cell::Variable(*variable));
+                found(path, value.unwrap_or(&self.variables[variable.at()]))
+            }
+            Slot::Port { place, port, path } => match self.locate(frame, place) {
+                Some(source) => self.port(frame, source, port, path),
+                None => Resolved::Missing,
+            },
+        }
+    }
+
+    fn port(&self, frame: &Frame, source: Site, port: &Arc<str>, path: &Path) -> Resolved {
+        let Some(state) = self.frames.node(source) else {
+            return Resolved::Missing;
+        };
+        if port.is_empty() {
+            return match state.ports.is_empty() {
+                true => Resolved::Missing,
+                false => found(path, &Value::from(state.ports.to_object())),
+            };
+        }
+        let overlaid = match frame.overlaid {
+            Some(_) => self.overlaid(frame, &Cell::Port(source, port.clone())),
+            None => None,
+        };
+        match overlaid.or_else(|| state.ports.get(port)) {
+            Some(value) => found(path, value),
+            None => Resolved::Missing,
+        }
+    }
+
+    fn stream_of(&self, source: Site, port: &Arc<str>) -> Option<Resolved> {
+        let state = self.frames.node(source)?;
+        let primary = &self.workflow.node(self.node_id(source)?).draft.primary;
+        let open = state.life == NodeLife::Open && primary == port;
+        open.then_some(Resolved::Stream(state.activation))
+    }
+
+    /// The node a place names, seen from a frame.
+    fn locate(&self, frame: &Frame, place: &Place) -> Option<Site> {
+        let mut key = *frame.around.get(place.depth as usize)?;
+        for &container in &place.down {
+            let site = Site {
+                frame: key,
+                member: container,
+            };
+            key = self.frames.node(site)?.inner.readable()?;
+        }
+        Some(Site {
+            frame: key,
+            member: place.member,
+        })
+    }
+
+    /// An assignment that a concurrent pass around the frame keeps to itself.
+    fn overlaid(&self, frame: &Frame, cell: &Cell) -> Option<&Value> {
+        let mut at = frame.overlaid;
+        while let Some(key) = at {
+            let frame = self.frames.get(key)?;
+            let value = frame.overlay.as_ref().and_then(|o| o.cells.get(cell));
+            if value.is_some() {
+                return value;
+            }
+            at = self.frames.get(frame.container?.frame)?.overlaid;
+        }
+        None
+    }
+
+    /// Assigns what a node wants assigned, in order.
+    pub(super) fn assign(&mut self, site: Site, writes: Vec<Write>) -> Result<(), Fault> {
+        let Some(id) = self.node_id(site).filter(|_| !writes.is_empty()) else {
+            return Ok(());
+        };
+        let workflow = self.workflow.clone();
+        let node = workflow.node(id);
+        for write in writes {
+            let at = write.target as usize;
+            let (Some(slot), Some(reference)) = (node.writes.get(at), node.draft.writes.get(at))
+            else {
+                continue;
+            };
+            let (cell, path) = match slot {
+                Slot::Unknown(why) => return Err(unknown(node, &reference.text, why)),
+                Slot::Variable { variable, path } => (Some(Cell::Variable(*variable)), path),
+                Slot::Port { place, port, path } => {
+                    let frame = self.frames.get(site.frame);
+                    let target = frame.and_then(|frame| self.locate(frame, place));
+                    (target.map(|t| Cell::Port(t, port.clone())), path)
+                }
+            };
+            let Some(cell) = cell else {
+                continue;
+            };
+            self.put(site.frame, cell, path, write.value).map_err(|why| {
+                let message = format!(
+                    "\"{}\" cannot assign to {}: {why}.",
+                    node.draft.name, reference.text
+                );
+                Fault::new("bad_target", message)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Puts a value into a cell as seen from a frame: into the nearest overlay that the cell lies outside of.
+    pub(super) fn put(
+        &mut self,
+        from: FrameKey,
+        cell: Cell,
+        path: &Path,
+        value: Value,
+    ) -> Result<(), String> {
+        let overlay = self.frames.get(from).and_then(|f| f.overlaid);
+        let outside = overlay.filter(|&key| match &cell {
+            Cell::Variable(_) => true,
+            Cell::Port(target, _) => {
+                let around = self.frames.get(target.frame).map(|f| &f.around);
+                around.is_none_or(|around| !around.contains(&key))
+            }
+        });
+        if let Some(key) = outside {
+            let current = self.cell_value(from, &cell);
+            let mut root = current.unwrap_or_default();
+            path.set(&mut root, value).map_err(|e| e.to_string())?;
+            let frame = self.frames.get_mut(key);
+            if let Some(overlay) = frame.and_then(|f| f.overlay.as_mut()) {
+                overlay.cells.insert(cell, root);
+            }
+            return Ok(());
+        }
+        let root = match &cell {
+            Cell::Variable(variable) => self.variables.get_mut(variable.at()),
+            Cell::Port(target, port) => {
+                let state = self.frames.node_mut(*target);
+                state.map(|state| state.ports.entry(port))
+            }
+        };
+        match root {
+            Some(root) => path.set(root, value).map_err(|e| e.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    fn cell_value(&self, from: FrameKey, cell: &Cell) -> Option<Value> {
+        let frame = self.frames.get(from)?;
+        if let Some(value) = self.overlaid(frame, cell) {
+            return Some(value.clone());
+        }
+        match cell {
+            Cell::Variable(variable) => self.variables.get(variable.at()).cloned(),
+            Cell::Port(target, port) => self.frames.node(*target)?.ports.get(port).cloned(),
+        }
+    }
+}
+
+fn found(path: &Path, value: &Value) -> Resolved {
+    path.walk(value).map_or(Resolved::Missing, Resolved::Value)
+}
+
+fn unknown(node: &Node, reference: &str, why: &str) -> Fault {
+    let name = &node.draft.name;
+    let message = format!("\"{name}\" names {reference}, but {why}.");
+    Fault::new("unknown_reference", message)
+}
