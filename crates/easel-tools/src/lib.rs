@@ -1,1 +1,24 @@
 //! One door to tools that touch the world.
+//!
+//! A component that needs something from outside (a search, a database, a script's result) asks a [`World`]: one
+//! narrow trait a capability, plain requests and answers. Nothing here decides what a workflow does with them.
+//!
+//! - [`World::none`] answers everything with an error that says what to configure.
+//! - [`scripted`] answers from a file: conformance cases and `easel test` run on it.
+//! - `live` (feature `http`) goes out, through [`guard`].
+
+pub mod code;
+pub mod error;
+pub mod files;
+pub mod guard;
+pub mod http;
+pub mod memory;
+pub mod retrieval;
+pub mod scripted;
+pub mod search;
+pub mod sql;
+pub mod world;
+
+pub use error::{Capability, ToolError};
+pub use scripted::{Script, ScriptedWorld};
+pub use world::World;

@@ -1,0 +1,101 @@
+//! Plain HTTP requests.
+
+use std::time::Duration;
+
+use easel_core::{Object, Value};
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ToolError;
+
+/// Sends one HTTP request.
+pub trait HttpSender: Send + Sync {
+    /// The response, whatever its status: a status is no error here.
+    fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>>;
+}
+
+/// One request. The sender checks `url` and `proxy` with [`crate::guard`], at every redirect anew.
+///
+/// Headers, query and body may hold the values of secrets; whoever records a request masks it first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HttpRequest {
+    /// The method, in any case.
+    pub method: String,
+    /// An absolute `http` or `https` URL.
+    pub url: String,
+    /// Headers in the order of sending.
+    #[serde(default)]
+    pub headers: Vec<(String, String)>,
+    /// Parameters appended to the URL's query: texts as they are, `null` left out, a list once an item, anything
+    /// else as JSON text. `None` for methods that carry a body.
+    #[serde(default)]
+    pub query: Option<Object>,
+    /// The body.
+    #[serde(default)]
+    pub body: HttpBody,
+    /// Time allowed for the whole exchange, redirects included.
+    pub timeout: Duration,
+    /// An HTTP proxy the workflow names. The proxy's own address is checked; the target's name is the proxy's to resolve.
+    #[serde(default)]
+    pub proxy: Option<String>,
+    /// Redirects followed at most; 0 hands the redirect back as the response.
+    #[serde(default)]
+    pub max_redirects: u8,
+}
+
+impl HttpRequest {
+    /// A request without headers, query, body, proxy and redirects, with 60 s for the exchange.
+    pub fn new(method: impl Into<String>, url: impl Into<String>) -> HttpRequest {
+        HttpRequest {
+            method: method.into(),
+            url: url.into(),
+            headers: Vec::new(),
+            query: None,
+            body: HttpBody::Empty,
+            timeout: Duration::from_secs(60),
+            proxy: None,
+            max_redirects: 0,
+        }
+    }
+}
+
+/// What a request carries.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpBody {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// A JSON document.
+    Json(Value),
+    /// Form fields, URL-encoded; values as in [`HttpRequest::query`].
+    Form(Object),
+    /// Any text, with its media type.
+    Text {
+        /// The media type, for the `Content-Type` header.
+        content_type: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HttpResponse {
+    /// The status code.
+    pub status: u16,
+    /// Headers in the order they came; names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body as text: by the charset it declares, else UTF-8 with bad bytes replaced.
+    pub body: String,
+}
+
+impl HttpResponse {
+    /// The first header of that name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+}
