@@ -345,3 +345,6 @@ fn is_function_name(name: &str) -> bool {
         && name.len() <= LONGEST
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,67 +1,11 @@
-//! Reading parameters: turning what a file has into what a type means, and saying what does not fit.
-
-use std::fmt;
+//! Reading parameters: turning what a file has into what a type means.
 
 use easel_core::value::Number;
 use easel_core::{Object, Value};
-use serde::Serialize;
 
 use crate::component::Component;
+use crate::finding::{Finding, Problem, advice, article, described, in_sentence, nearest};
 use crate::param::{Param, Shape, Split, Type};
-
-/// One thing that is wrong with a node's parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Where: names and indexes joined by dots (`conditions.0.to`); empty for the value itself.
-    pub path: String,
-    /// What kind of thing.
-    pub problem: Problem,
-    /// What stands there, to be read after "is" (`the text "abc"`). Never the value of a credential.
-    pub found: String,
-    /// What belongs there, to be read after "expected" (`a whole number of at least 1`).
-    pub expected: String,
-    /// What to do, as one sentence.
-    pub fix: String,
-}
-
-/// What kind of thing is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Problem {
-    /// A value of another type.
-    Type,
-    /// A number out of its range.
-    Range,
-    /// A text that is none of the allowed ones.
-    Choice,
-    /// A required value that is not set.
-    Missing,
-    /// A name that nothing reads. The value is kept; everything else works.
-    Unknown,
-}
-
-impl Finding {
-    /// True if the node works all the same.
-    pub fn is_harmless(&self) -> bool {
-        self.problem == Problem::Unknown
-    }
-}
-
-impl fmt::Display for Finding {
-    /// One or two sentences: `top_n is the text "abc"; expected a whole number of at least 1. Write …`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.path.is_empty() {
-            "The value"
-        } else {
-            &self.path
-        };
-        write!(
-            f,
-            "{place} is {}; expected {}. {}",
-            self.found, self.expected, self.fix
-        )
-    }
-}
 
 /// A node's parameters, read.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,26 +20,30 @@ pub struct Read {
 impl Component {
     /// Reads a node's parameters. Anything that is no object is read as an empty one, with a finding.
     pub fn read(&self, params: impl Into<Value>) -> Read {
-        let params = params.into();
-        let mut reader = Reader::default();
-        let given = match &params {
-            Value::Object(members) => members.as_ref().clone(),
-            Value::Null => Object::new(),
-            other => {
-                reader.wrong(
-                    Problem::Type,
-                    described(other),
-                    "an object".to_owned(),
-                    "Write the parameters as an object.".to_owned(),
-                );
-                Object::new()
-            }
-        };
-        let params = reader.members(&Known::Component(self), &given);
-        Read {
-            params,
-            findings: reader.findings,
+        read_all(&Known::Node(self), params.into())
+    }
+
+    /// Reads the parameters of an agent's tool. As [`read`](Component::read), but what the model has to pass is neither
+    /// required nor filled in.
+    pub fn read_as_tool(&self, params: impl Into<Value>) -> Read {
+        read_all(&Known::Tool(self), params.into())
+    }
+}
+
+fn read_all(known: &Known<'_>, params: Value) -> Read {
+    let mut reader = Reader::default();
+    let params = match &params {
+        Value::Object(members) => reader.members(known, members),
+        Value::Null => reader.members(known, &Object::new()),
+        other => {
+            let fix = "Write the parameters as an object in braces.".to_owned();
+            reader.wrong(Problem::Type, described(other), "an object".to_owned(), fix);
+            reader.members(known, &Object::new())
         }
+    };
+    Read {
+        params,
+        findings: reader.findings,
     }
 }
 
@@ -132,28 +80,37 @@ pub(crate) fn is_unset(value: &Value) -> bool {
 
 /// Whose members are being read.
 enum Known<'a> {
-    Component(&'a Component),
+    /// A node of this component.
+    Node(&'a Component),
+    /// An agent's tool that is this component.
+    Tool(&'a Component),
+    /// An object inside a parameter.
     Shape(&'a Shape),
 }
 
 impl<'a> Known<'a> {
     fn find(&self, key: &str) -> Option<&'a Param> {
         match *self {
-            Known::Component(component) => component.find_param(key),
+            Known::Node(component) | Known::Tool(component) => component.find_param(key),
             Known::Shape(shape) => shape.fields.iter().find(|field| field.answers_to(key)),
         }
     }
 
+    /// The members that are filled in and may be required.
     fn all(&self) -> Vec<&'a Param> {
         match *self {
-            Known::Component(component) => component.all_params().collect(),
+            Known::Node(component) => component.all_params().collect(),
+            Known::Tool(component) => {
+                let from_model = |param: &&Param| !component.is_passed(&param.name);
+                component.all_params().filter(from_model).collect()
+            }
             Known::Shape(shape) => shape.fields.iter().collect(),
         }
     }
 
     fn accepts_unknown(&self, key: &str) -> bool {
         match *self {
-            Known::Component(component) => component.ignores(key),
+            Known::Node(component) | Known::Tool(component) => component.ignores(key),
             Known::Shape(shape) => shape.open,
         }
     }
@@ -220,7 +177,7 @@ impl Reader {
             let mut value = self.at(key, |reader| reader.value(&param.kind, value));
             self.private = outer;
             if value.is_null() {
-                value = param.default.clone();
+                value = self.read_default(param);
             }
             if is_unset(&value) && read.contains_key(&param.name) {
                 continue;
@@ -229,25 +186,34 @@ impl Reader {
         }
         for param in known.all() {
             if !read.contains_key(&param.name) && !param.default.is_null() {
-                read.insert(param.name.clone(), param.default.clone());
+                read.insert(param.name.clone(), self.read_default(param));
             }
+        }
+        for param in known.all() {
+            let unset = read.get(&param.name).is_none_or(is_unset);
             let reported = || {
-                self.findings
-                    .iter()
-                    .any(|f| !f.is_harmless() && is_at(&f.path, &self.path, &param.name))
+                let at = |f: &Finding| !f.is_harmless() && is_at(&f.path, &self.path, &param.name);
+                self.findings.iter().any(at)
             };
-            if param.required && read.get(&param.name).is_none_or(is_unset) && !reported() {
+            if unset && param.required.holds(&read) && !reported() {
                 self.at(&param.name, |reader| {
                     reader.wrong(
                         Problem::Missing,
                         "not set".to_owned(),
                         param.kind.to_string(),
-                        format!("Set `{}`: {}", param.name, param.doc),
+                        format!("Set it: {}", in_sentence(&param.doc)),
                     );
                 });
             }
         }
         read
+    }
+
+    /// The default, read like a value of the file, so that reading twice changes nothing.
+    fn read_default(&mut self, param: &Param) -> Value {
+        self.at(&param.name, |reader| {
+            reader.value(&param.kind, &param.default)
+        })
     }
 
     fn unknown(&mut self, known: &Known<'_>, key: &str) {
@@ -481,104 +447,5 @@ fn parsed(text: &str) -> Option<Number> {
         .map(Number::Float)
 }
 
-/// A value in words, its content where that is short.
-fn described(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Number(n) => format!("the number {n}"),
-        Value::String(text) if text.is_empty() => "an empty text".to_owned(),
-        Value::String(text) => {
-            let mut short: String = text.chars().take(40).collect();
-            if short.len() < text.len() {
-                short.push('…');
-            }
-            format!("the text {short:?}")
-        }
-        Value::Array(items) if items.is_empty() => "an empty list".to_owned(),
-        Value::Array(items) if items.len() == 1 => "a list of 1 item".to_owned(),
-        Value::Array(items) => format!("a list of {} items", items.len()),
-        Value::Object(_) => "an object".to_owned(),
-    }
-}
-
-/// A value in words without its content.
-fn article(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// What to write instead, as a sentence.
-fn advice(kind: &Type) -> String {
-    match kind {
-        Type::Text | Type::Template { .. } => "Write a text in quotes.".to_owned(),
-        Type::Reference | Type::Target => {
-            "Write the reference as a text, such as \"sys.query\" or \"Agent:X@content\"."
-                .to_owned()
-        }
-        Type::Credential => {
-            "Write the key as a text, best as \"${NAME}\" with the secret's name.".to_owned()
-        }
-        Type::Model => {
-            "Write the model's name as a text, or leave it blank for the default model.".to_owned()
-        }
-        Type::Boolean => "Write true or false.".to_owned(),
-        Type::Integer { min, .. } => format!("Write a whole number such as {}.", min.unwrap_or(1)),
-        Type::Number { .. } => "Write a number within these bounds, or leave it out.".to_owned(),
-        Type::Choice(_) => "Write one of these words.".to_owned(),
-        Type::NodeId | Type::NodeIds => {
-            "Write the ids of nodes of this canvas as texts.".to_owned()
-        }
-        Type::Json(_) => "Write valid JSON, or the value itself.".to_owned(),
-        Type::Binding(of) => advice(of),
-        Type::List { .. } => "Write a list in brackets.".to_owned(),
-        Type::Map(_) | Type::Object(_) | Type::Params => "Write an object in braces.".to_owned(),
-        Type::Any | Type::Rendered => "Write any value.".to_owned(),
-    }
-}
-
-/// The candidate that `word` is most likely a misspelling of.
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Longer words are no names, and the distance costs the product of the lengths.
-    const LONGEST: usize = 64;
-    let word = word.trim().to_lowercase();
-    if word.chars().count() > LONGEST {
-        return None;
-    }
-    let allowed = if word.chars().count() < 5 { 1 } else { 2 };
-    candidates
-        .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed && !candidate.is_empty())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// How many letters have to be put in, left out or replaced to get from one word to the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (cell, y) in row
-            .iter_mut()
-            .zip(std::iter::once(None).chain(b.iter().map(Some)))
-        {
-            let Some(y) = y else {
-                *cell = left;
-                continue;
-            };
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = *cell;
-            left = replaced.min(*cell + 1).min(left + 1);
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
+#[cfg(test)]
+mod tests;

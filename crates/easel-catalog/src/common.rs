@@ -118,12 +118,9 @@ fn build() -> Vec<Param> {
         ),
         Param::new(
             TIMEOUT_S,
-            Type::Number {
-                min: Some(0.0),
-                max: None,
-            },
+            Type::not_negative(),
             "Seconds one attempt may take before it is cancelled and counts as failed, in place of the component's \
-             own limit.",
+             own limit; 0 sets none.",
         ),
         Param::new(
             IDEMPOTENT,

@@ -7,7 +7,7 @@ use easel_core::{Object, Value};
 use serde::Serialize;
 
 use crate::common;
-use crate::param::Param;
+use crate::param::{Param, When};
 use crate::tool::Tool;
 
 /// The table of one component.
@@ -27,8 +27,8 @@ pub struct Component {
     pub control: Control,
     /// What it does to the outside, at worst; [`Component::effect_of`] knows one node's.
     pub effect: EffectClass,
-    /// When it only reads, if that depends on a parameter.
-    pub reads_when: Option<ReadsWhen>,
+    /// When it only reads, though it may write otherwise.
+    pub reads_when: Option<When>,
     /// True if its primary port may arrive as a stream.
     pub streams: bool,
     /// True if it can show the stream of another node while that still arrives.
@@ -126,15 +126,6 @@ impl Control {
     pub fn opens_body(self) -> bool {
         matches!(self, Control::Each | Control::While)
     }
-}
-
-/// A parameter that decides whether a component that may write only reads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReadsWhen {
-    /// The parameter.
-    pub param: Arc<str>,
-    /// Its values with which nothing is written.
-    pub is: Vec<Arc<str>>,
 }
 
 /// How long one attempt may take before it is cancelled.
@@ -256,10 +247,7 @@ impl Component {
 
     /// Says that it only reads while `param` has one of these values.
     pub fn reads_when(mut self, param: &str, is: &[&str]) -> Component {
-        self.reads_when = Some(ReadsWhen {
-            param: param.into(),
-            is: is.iter().map(|&value| value.into()).collect(),
-        });
+        self.reads_when = Some(When::new(param, is));
         self
     }
 
@@ -382,6 +370,18 @@ impl Component {
         self.params.iter().chain(inherited)
     }
 
+    /// True if a model that calls it has to pass this parameter.
+    pub fn is_passed(&self, param: &str) -> bool {
+        let required = self
+            .tool
+            .iter()
+            .flat_map(|tool| &tool.arguments)
+            .filter(|a| a.required);
+        required
+            .into_iter()
+            .any(|argument| *argument.name == *param)
+    }
+
     /// True if nothing reads a parameter of that name and that is no surprise.
     pub fn ignores(&self, key: &str) -> bool {
         common::IGNORED.contains(&key) || self.ignored.iter().any(|name| **name == *key)
@@ -390,10 +390,10 @@ impl Component {
     /// What one node of it does to the outside. An agent's tools are not looked at: see
     /// [`Catalog::effect_of`](crate::Catalog::effect_of).
     pub fn effect_of(&self, params: &Object) -> EffectClass {
-        let reads = self.reads_when.as_ref().is_some_and(|when| {
-            let value = params.get(&*when.param).and_then(Value::as_str);
-            value.is_some_and(|v| when.is.iter().any(|is| is.eq_ignore_ascii_case(v)))
-        });
+        let reads = self
+            .reads_when
+            .as_ref()
+            .is_some_and(|when| when.holds(params));
         if reads {
             EffectClass::Reads
         } else {
@@ -401,16 +401,12 @@ impl Component {
         }
     }
 
-    /// How many seconds one attempt of one node may take; its `timeout_s` wins. `None`: as long as it needs.
+    /// How many seconds one attempt of one node may take; its `timeout_s` wins, where 0 is no limit. `None`: as long as it
+    /// needs.
     pub fn timeout_s(&self, params: &Object) -> Option<f64> {
-        let set = |name: &str| {
-            params
-                .get(name)
-                .and_then(Value::as_f64)
-                .filter(|s| *s > 0.0)
-        };
+        let set = |name: &str| params.get(name).and_then(Value::as_f64);
         if let Some(seconds) = set(common::TIMEOUT_S) {
-            return Some(seconds);
+            return (seconds > 0.0).then_some(seconds);
         }
         match &self.time_limit {
             TimeLimit::None => None,

@@ -30,6 +30,7 @@ mod catalog;
 mod check;
 pub mod common;
 mod component;
+mod finding;
 pub mod page;
 mod param;
 pub mod schema;
@@ -38,10 +39,11 @@ mod table;
 mod tool;
 
 pub use catalog::{Catalog, EDITOR_ONLY, Rejected};
-pub use check::{Finding, Problem, Read};
+pub use check::Read;
 pub use component::{
-    Availability, Component, Control, Family, Port, PortsFrom, Primary, ReadsWhen, TimeLimit,
+    Availability, Component, Control, Family, Port, PortsFrom, Primary, TimeLimit,
 };
-pub use param::{Choice, Param, Shape, Split, Type};
+pub use finding::{Finding, Problem};
+pub use param::{Choice, Param, Required, Shape, Split, Type, When};
 pub use site::{Role, Site};
 pub use tool::{Argument, Tool};

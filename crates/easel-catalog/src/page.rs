@@ -5,9 +5,10 @@ use std::fmt::Write;
 use easel_core::draft::EffectClass;
 
 use crate::catalog::Catalog;
+use crate::check::is_unset;
 use crate::common;
 use crate::component::{Availability, Component, Control, Family, PortsFrom, Primary, TimeLimit};
-use crate::param::{Param, Type};
+use crate::param::{Param, Required, Type, When};
 
 /// The whole page: what every node has, then each component, by family.
 pub fn all(catalog: &Catalog) -> String {
@@ -98,7 +99,7 @@ fn facts(component: &Component) -> Vec<String> {
         (EffectClass::Writes, Some(when)) => format!(
             "Effect: writes; it may change the outside. Reads only if `{}` is {}.",
             when.param,
-            listed(when.is.iter().map(|value| &**value)),
+            values(when),
         ),
     };
     facts.push(effect);
@@ -168,10 +169,21 @@ fn params_table<'a>(page: &mut String, params: impl Iterator<Item = &'a Param>) 
 
 fn param_rows(page: &mut String, within: &str, param: &Param) {
     let name = format!("{within}{}", param.name);
-    let default = match (param.required, param.default.is_null()) {
-        (true, _) if crate::check::is_unset(&param.default) => "required".to_owned(),
-        (_, true) => String::new(),
-        _ => format!("`{}`", cell(&param.default.to_json_text())),
+    let needed = match &param.required {
+        _ if !is_unset(&param.default) => None,
+        Required::Never => None,
+        Required::Always => Some("required".to_owned()),
+        Required::When(when) => Some(format!("required if `{}` is {}", when.param, values(when))),
+        Required::Unless(when) => Some(format!(
+            "required unless `{}` is {}",
+            when.param,
+            values(when)
+        )),
+    };
+    let default = match needed {
+        Some(needed) => needed,
+        None if param.default.is_null() => String::new(),
+        None => format!("`{}`", cell(&param.default.to_json_text())),
     };
     let mut doc = param.doc.clone();
     if !param.aliases.is_empty() {
@@ -225,6 +237,10 @@ fn described(kind: &Type) -> String {
     }
 }
 
+fn values(when: &When) -> String {
+    listed(when.is.iter().map(|value| &**value))
+}
+
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
@@ -233,4 +249,52 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// Text as it may stand in a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_component_parameter_and_port() {
+        let catalog = Catalog::builtin();
+        let page = all(catalog);
+        for component in catalog.iter() {
+            assert!(page.contains(&format!("\n### {}\n", component.name)));
+            let section = one(component);
+            for param in &component.params {
+                assert!(section.contains(&format!("| `{}` | ", param.name)));
+                assert!(section.contains(&cell(&param.doc)));
+            }
+            for port in &component.ports {
+                assert!(section.contains(&format!("| `{}`", port.name)));
+            }
+        }
+        assert_eq!(
+            page,
+            all(&catalog.clone()),
+            "the same tables give the same page"
+        );
+    }
+
+    #[test]
+    fn rows_of_a_table_have_as_many_cells_as_its_head() {
+        let page = all(Catalog::builtin());
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let mut head = None;
+        for line in page.lines() {
+            match (line.starts_with('|'), head) {
+                (false, _) => head = None,
+                (true, None) => head = Some(cells(line)),
+                (true, Some(head)) => assert_eq!(cells(line), head, "{line}"),
+            }
+        }
+    }
+
+    #[test]
+    fn members_of_objects_have_rows_under_their_path() {
+        let switch = one(Catalog::builtin().get("Switch").unwrap());
+        assert!(switch.contains("| `conditions` | a list of objects | required | "));
+        assert!(switch.contains("| `conditions[].items[].operator` | one of `contains`, "));
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use easel_core::Value;
+use easel_core::{Object, Value};
 use serde::Serialize;
 
 /// One parameter of a component, or one member of an object inside one.
@@ -15,8 +15,8 @@ pub struct Param {
     pub kind: Type,
     /// The value where the file has none; `null`: there is no default.
     pub default: Value,
-    /// True if it has to be set: `null`, blank text, `[]` and `{}` count as not set.
-    pub required: bool,
+    /// Whether it has to be set: `null`, blank text, `[]` and `{}` count as not set.
+    pub required: Required,
     /// What it does, for people: one or two sentences.
     pub doc: String,
     /// Older names of it that files still use. The present name wins if both are set.
@@ -33,7 +33,7 @@ impl Param {
             secrets: kind == Type::Credential,
             kind,
             default: Value::Null,
-            required: false,
+            required: Required::Never,
             doc: doc.to_owned(),
             aliases: Vec::new(),
         }
@@ -47,7 +47,19 @@ impl Param {
 
     /// Makes it required.
     pub fn required(mut self) -> Param {
-        self.required = true;
+        self.required = Required::Always;
+        self
+    }
+
+    /// Makes it required if the parameter `param` beside it has one of these values.
+    pub fn required_when(mut self, param: &str, is: &[&str]) -> Param {
+        self.required = Required::When(When::new(param, is));
+        self
+    }
+
+    /// Makes it required unless the parameter `param` beside it has one of these values.
+    pub fn required_unless(mut self, param: &str, is: &[&str]) -> Param {
+        self.required = Required::Unless(When::new(param, is));
         self
     }
 
@@ -66,6 +78,57 @@ impl Param {
     /// True if `key` is its name or one of its older names.
     pub fn answers_to(&self, key: &str) -> bool {
         *self.name == *key || self.aliases.iter().any(|alias| **alias == *key)
+    }
+}
+
+/// Whether a parameter has to be set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Required {
+    /// It may be left out.
+    Never,
+    /// It has to be set.
+    Always,
+    /// It has to be set if this holds.
+    When(When),
+    /// It has to be set if this does not hold.
+    Unless(When),
+}
+
+impl Required {
+    /// Whether it has to be set in an object with these members.
+    pub fn holds(&self, members: &Object) -> bool {
+        match self {
+            Required::Never => false,
+            Required::Always => true,
+            Required::When(when) => when.holds(members),
+            Required::Unless(when) => !when.holds(members),
+        }
+    }
+}
+
+/// That a parameter has one of a few texts as its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct When {
+    /// The parameter.
+    pub param: Arc<str>,
+    /// Its values, in any case.
+    pub is: Vec<Arc<str>>,
+}
+
+impl When {
+    /// That `param` is one of these.
+    pub fn new(param: &str, is: &[&str]) -> When {
+        When {
+            param: param.into(),
+            is: is.iter().map(|&value| value.into()).collect(),
+        }
+    }
+
+    /// Whether it holds of an object with these members.
+    pub fn holds(&self, members: &Object) -> bool {
+        let value = members.get(&*self.param).and_then(Value::as_str);
+        value.is_some_and(|value| self.is.iter().any(|is| is.eq_ignore_ascii_case(value)))
     }
 }
 
@@ -335,11 +398,11 @@ impl fmt::Display for Type {
                 Type::Text => f.write_str("a list of texts"),
                 Type::Reference => f.write_str("a list of references"),
                 Type::Any => f.write_str("a list"),
-                of => write!(f, "a list, each item {of}"),
+                of => write!(f, "a list whose items are each {of}"),
             },
             Type::Map(of) => match &**of {
                 Type::Any => f.write_str("an object"),
-                of => write!(f, "an object, each member {of}"),
+                of => write!(f, "an object whose members are each {of}"),
             },
             Type::Object(shape) if shape.fields.is_empty() => f.write_str("an object"),
             Type::Object(shape) => {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::Catalog;
 use crate::component::{Availability, Component};
-use crate::param::{Param, Type};
+use crate::param::{Param, Required, Split, Type};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -88,7 +88,8 @@ fn members<'a>(params: impl Iterator<Item = &'a Param>) -> Value {
             properties.insert(alias.to_string(), old);
         }
         // A member that has a default or an older name may be absent under its own.
-        if param.required && param.default.is_null() && param.aliases.is_empty() {
+        if param.required == Required::Always && param.default.is_null() && param.aliases.is_empty()
+        {
             required.push(json!(param.name));
         }
     }
@@ -106,50 +107,73 @@ fn insert(schema: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// The schema of what a file may have for a type: everything that [`Type::coerce`] takes.
+/// The schema of what a file may have for a type: what [`Type::coerce`] takes, but for words of a choice, which have to
+/// be spelled as the table has them.
 pub fn of_type(kind: &Type) -> Value {
+    const BLANK: &str = r"^\s*$";
     match kind {
         Type::Text | Type::Template { .. } | Type::Credential | Type::Model | Type::NodeId => {
             json!({"type": ["string", "number", "null"]})
         }
         Type::Reference | Type::Target => json!({"type": ["string", "null"]}),
-        Type::Binding(of) => json!({"anyOf": [of_type(of), {"type": "string"}]}),
+        Type::Binding(of) | Type::Json(of) => json!({"anyOf": [of_type(of), {"type": "string"}]}),
         Type::Rendered | Type::Any => json!({}),
-        Type::Boolean => json!({"type": ["boolean", "null"]}),
+        Type::Boolean => {
+            let words = ["", "true", "false", "1", "0", "yes", "no", "on", "off"];
+            json!({"anyOf": [{"type": ["boolean", "null"]}, {"enum": [0, 1]}, {"enum": words}]})
+        }
         Type::Integer { min, max } => {
-            let mut schema = json!({"type": ["integer", "string", "null"]});
+            let pattern = r"^\s*([-+]?\d+(\.0*)?)?\s*$";
+            let mut schema = json!({"type": ["integer", "string", "null"], "pattern": pattern});
             bounds(&mut schema, min.map(Value::from), max.map(Value::from));
             schema
         }
         Type::Number { min, max } => {
-            let mut schema = json!({"type": ["number", "string", "null"]});
+            let pattern = r"^\s*([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)?\s*$";
+            let mut schema = json!({"type": ["number", "string", "null"], "pattern": pattern});
             bounds(&mut schema, min.map(Value::from), max.map(Value::from));
             schema
         }
         Type::Choice(choice) => {
             let spellings = choice.also.iter().map(|(spelling, _)| spelling);
-            let words: Vec<_> = choice.options.iter().chain(spellings).collect();
-            json!({"anyOf": [{"enum": words}, {"type": ["string", "null"]}]})
+            let words = choice
+                .options
+                .iter()
+                .chain(spellings)
+                .filter(|word| !word.is_empty());
+            let mut words: Vec<Value> = words.map(|word| json!(word)).collect();
+            words.extend([json!(""), Value::Null]);
+            json!({"enum": words})
         }
-        Type::List { of, .. } => {
-            json!({"type": ["array", "string", "null"], "items": of_type(of)})
-        }
-        Type::NodeIds => {
-            json!({"type": ["array", "string", "null"], "items": {"type": "string"}})
-        }
-        Type::Map(of) => {
-            json!({"type": ["object", "array", "null"], "additionalProperties": of_type(of), "maxItems": 0})
-        }
-        Type::Object(shape) => {
-            let mut schema = members(shape.fields.iter());
-            let mut types = vec!["object", "null"];
-            if shape.shorthand.is_some() {
-                types.push("string");
+        Type::List { of, split } => {
+            let mut schema = json!({"type": ["array", "string", "null"], "items": of_type(of)});
+            if *split == Split::Never {
+                insert(&mut schema, "pattern", json!(BLANK));
             }
-            insert(&mut schema, "type", json!(types));
             schema
         }
-        Type::Json(of) => json!({"anyOf": [of_type(of), {"type": "string"}]}),
+        Type::NodeIds => {
+            json!({"type": ["array", "string", "null"], "items": of_type(&Type::NodeId)})
+        }
+        Type::Map(of) => json!({
+            "type": ["object", "array", "string", "null"],
+            "additionalProperties": of_type(of),
+            "maxItems": 0,
+            "pattern": BLANK,
+        }),
+        Type::Object(shape) => {
+            let mut schema = members(shape.fields.iter());
+            insert(
+                &mut schema,
+                "type",
+                json!(["object", "array", "string", "null"]),
+            );
+            insert(&mut schema, "maxItems", json!(0));
+            if shape.shorthand.is_none() {
+                insert(&mut schema, "pattern", json!(BLANK));
+            }
+            schema
+        }
         Type::Params => json!({"type": ["object", "null"]}),
     }
 }
@@ -199,5 +223,48 @@ fn bounds(schema: &mut Value, min: Option<Value>, max: Option<Value>) {
     }
     if let Some(max) = max {
         insert(schema, "maximum", max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_canvas_schema_finds_the_parameters_by_the_component_name() {
+        let schema = of_canvas(Catalog::builtin());
+        let choices = schema["additionalProperties"]["properties"]["obj"]["allOf"]
+            .as_array()
+            .unwrap();
+        assert_eq!(choices.len(), Catalog::builtin().iter().len());
+        for choice in choices {
+            let target = choice["then"]["properties"]["params"]["$ref"]
+                .as_str()
+                .unwrap();
+            let name = target.strip_prefix("#/$defs/").unwrap();
+            assert!(schema["$defs"][name].is_object());
+        }
+    }
+
+    #[test]
+    fn parameters_carry_what_they_do_their_default_and_their_old_names() {
+        let schema = of_component(Catalog::builtin().get("Message").unwrap());
+        assert_eq!(schema["properties"]["stream"]["default"], json!(true));
+        assert_eq!(schema["properties"]["messages"]["deprecated"], json!(true));
+        assert!(schema["properties"]["content"]["description"].is_string());
+        assert_eq!(
+            schema.get("required"),
+            None,
+            "`messages` may stand for `content`"
+        );
+        let switch = of_component(Catalog::builtin().get("Switch").unwrap());
+        assert_eq!(switch["required"], json!(["conditions", "end_cpn_ids"]));
+    }
+
+    #[test]
+    fn bounds_and_words_are_in_the_schema() {
+        let llm = of_component(Catalog::builtin().get("LLM").unwrap());
+        assert_eq!(llm["properties"]["temperature"]["maximum"], json!(2.0));
+        assert_eq!(llm["properties"]["thinking"]["enum"][1], json!("enabled"));
     }
 }

@@ -57,15 +57,6 @@ impl Component {
     }
 }
 
-impl Type {
-    /// Every site of a value of this type, in the order of the file. Blank texts are none.
-    pub fn sites<'a>(&self, value: &'a Value) -> Vec<Site<'a>> {
-        let mut walk = Walk::default();
-        walk.value(self, *self == Type::Credential, value);
-        walk.sites
-    }
-}
-
 #[derive(Default)]
 struct Walk<'a> {
     path: String,

@@ -2,13 +2,30 @@
 
 mod control;
 mod data;
+mod ingestion;
+mod io;
+mod legacy;
 mod model;
+mod search;
+mod services;
+mod tool;
+mod webhook;
 
 use crate::component::Component;
 
 /// All of them, in the order of lists.
 pub(crate) fn all() -> Vec<Component> {
-    [control::all(), model::all(), data::all()].concat()
+    [
+        control::all(),
+        model::all(),
+        data::all(),
+        io::all(),
+        tool::all(),
+        search::all(),
+        ingestion::all(),
+        legacy::all(),
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub struct Argument {
     pub description: String,
     /// True if the model has to pass it.
     pub required: bool,
-    /// The value of a node that does not set it; often a reference. A model's call does not get it.
+    /// The value where neither the node nor the model sets it. A reference in it is resolved for a node alone.
     pub default: Value,
     /// True if it is no parameter of a node.
     pub from_model_only: bool,
@@ -56,7 +56,7 @@ impl Argument {
         self
     }
 
-    /// Sets the value of a node that does not set it.
+    /// Sets its default.
     pub fn default(mut self, value: impl Into<Value>) -> Argument {
         self.default = value.into();
         self

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::component::{Component, Control, Family};
 use crate::param::{Param, Split, Type};
 
-use super::model;
+use super::{model, webhook};
 
 pub(super) fn all() -> Vec<Component> {
     vec![
@@ -48,7 +48,8 @@ fn begin() -> Component {
         )),
     )
     .params(form_params())
-    .params(webhook_params())
+    .params(webhook::params())
+    .ignored(&["enable_tips", "tips"])
     .port(
         "query",
         "object",
@@ -78,188 +79,62 @@ fn user_fill_up() -> Component {
     .alias("Fillup")
     .alias("Answer")
     .control(Control::Form)
-    .params(form_params())
-    .port("tips", "string", "The text shown with the form.")
-    .ports_from_keys("inputs")
-    .primary_first()
-}
-
-/// What Begin and UserFillUp share.
-fn form_params() -> Vec<Param> {
-    vec![
+    .param(
         Param::new(
             "enable_tips",
             Type::Boolean,
             "Whether the text goes with the form.",
         )
         .default(json!(true)),
+    )
+    .param(
         Param::new("tips", Type::template(), "The text shown with the form.")
-            .default(json!("Please fill in the form.")),
-        Param::new(
-            "layout_recognize",
-            Type::Text,
-            "How uploaded PDF files are read.",
-        ),
+            .default(json!("Please fill up the form")),
+    )
+    .params(form_params())
+    .port("tips", "string", "The text shown with the form.")
+    .ports_from_keys("inputs")
+    .primary_first()
+}
+
+/// What Begin and UserFillUp share: the fields.
+fn form_params() -> Vec<Param> {
+    vec![
         Param::new(
             "inputs",
             Type::map(form_field()),
             "The fields, by key; each is a port.",
         )
         .default(json!({})),
+        Param::new(
+            "layout_recognize",
+            Type::Text,
+            "How uploaded PDF files are read.",
+        ),
     ]
 }
 
 /// One field of a form.
 fn form_field() -> Type {
     Type::open_object(vec![
-        Param::new("key", Type::Text, "The field's key, the same as its name in `inputs`."),
+        Param::new(
+            "key",
+            Type::Text,
+            "The field's key, the same as its name in `inputs`.",
+        ),
         Param::new("name", Type::Text, "The label shown."),
         Param::new(
             "type",
             Type::Text,
-            "What it takes: `line`, `paragraph`, `options`, `file`, `integer`, `boolean` or `object`.",
-        )
-        .default(json!("line")),
+            "What it takes: `line`, `paragraph`, `options`, `file`, `integer`, `boolean` or `object`; a line if blank.",
+        ),
         Param::new("optional", Type::Boolean, "Whether it may stay empty."),
-        Param::new("options", Type::list(Type::Any), "The choices of `options`."),
+        Param::new(
+            "options",
+            Type::list(Type::Any),
+            "The choices of `options`.",
+        ),
         Param::new("value", Type::Any, "The value it starts with."),
-    ])
-}
-
-/// What a Begin in mode `Webhook` adds (spec/canvas-engine §7.1).
-fn webhook_params() -> Vec<Param> {
-    let section = || {
-        Type::open_object(vec![
-            Param::new(
-                "type",
-                Type::Text,
-                "The type of the section, always `object`.",
-            ),
-            Param::new(
-                "properties",
-                Type::map(Type::open_object(vec![Param::new(
-                    "type",
-                    Type::Text,
-                    "`file`, `string`, `number`, `boolean`, `object` or `array<…>`: the type it is cast to.",
-                )])),
-                "The fields that are kept, by name, each with its type.",
-            ),
-            Param::new("required", Type::texts(), "The fields a request must have."),
-        ])
-    };
-    vec![
-        Param::new("methods", Type::texts(), "Webhook: the HTTP methods taken; empty takes all."),
-        Param::new(
-            "content_types",
-            Type::Text,
-            "Webhook: the content type a request must have, if it has one.",
-        ),
-        Param::new(
-            "schema",
-            Type::object(vec![
-                Param::new("query", section(), "What is taken from the query."),
-                Param::new("headers", section(), "What is taken from the headers."),
-                Param::new("body", section(), "What is taken from the body."),
-            ]),
-            "Webhook: the parts of a request that become ports.",
-        ),
-        Param::new(
-            "security",
-            webhook_security(),
-            "Webhook: who may call. Without it nobody may.",
-        ),
-        Param::new(
-            "execution_mode",
-            Type::choice(&["Immediately", "Streaming"]),
-            "Webhook: `Immediately` answers at once and runs on; `Streaming` answers with the result.",
-        )
-        .default(json!("Immediately")),
-        Param::new(
-            "response",
-            Type::object(vec![
-                Param::new("status", Type::within(200, 399), "The HTTP status.").default(json!(200)),
-                Param::new("body_template", Type::Text, "The body: JSON, or plain text.")
-                    .default(json!("")),
-            ]),
-            "Webhook: the answer of `Immediately`.",
-        ),
-    ]
-}
-
-fn webhook_security() -> Type {
-    Type::object(vec![
-        Param::new(
-            "auth_type",
-            Type::choice(&["none", "token", "basic", "jwt"]),
-            "How callers prove who they are.",
-        )
-        .default(json!("none")),
-        Param::new(
-            "allow_anonymous",
-            Type::Boolean,
-            "Has to be true for `none`, so that nothing is open by accident.",
-        )
-        .default(json!(false)),
-        Param::new(
-            "token",
-            Type::object(vec![
-                Param::new(
-                    "token_header",
-                    Type::Text,
-                    "The header that carries the token.",
-                ),
-                Param::new("token_value", Type::Credential, "The token."),
-            ]),
-            "What `token` compares.",
-        ),
-        Param::new(
-            "basic_auth",
-            Type::object(vec![
-                Param::new("username", Type::Text, "The user name.").secrets(),
-                Param::new("password", Type::Credential, "The password."),
-            ]),
-            "What `basic` compares.",
-        ),
-        Param::new(
-            "jwt",
-            Type::object(vec![
-                Param::new("secret", Type::Credential, "The key that signs the tokens."),
-                Param::new("algorithm", Type::Text, "The signature's algorithm.")
-                    .default(json!("HS256")),
-                Param::new("audience", Type::Text, "The audience a token must name."),
-                Param::new("issuer", Type::Text, "The issuer a token must name."),
-                Param::new(
-                    "required_claims",
-                    Type::texts(),
-                    "Further claims a token must have.",
-                ),
-            ]),
-            "What `jwt` verifies.",
-        ),
-        Param::new(
-            "ip_whitelist",
-            Type::texts(),
-            "Addresses or networks that may call; empty lets all.",
-        ),
-        Param::new(
-            "rate_limit",
-            Type::object(vec![
-                Param::new("limit", Type::at_least(1), "How many calls.").default(json!(60)),
-                Param::new(
-                    "per",
-                    Type::choice(&["second", "minute", "hour", "day"]),
-                    "In which time.",
-                )
-                .default(json!("minute")),
-            ]),
-            "How often it may be called, by all callers together.",
-        ),
-        Param::new(
-            "max_body_size",
-            Type::Text,
-            "The largest body taken, in `kb` or `mb`; 10 MB is the most.",
-        )
-        .default(json!("10MB")),
     ])
 }
 

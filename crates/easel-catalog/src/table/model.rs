@@ -72,9 +72,9 @@ pub(super) fn sampling() -> Vec<Param> {
     ]
 }
 
-/// What LLM and Agent are told.
-fn prompting() -> Vec<Param> {
-    let prompt = Type::object_or(
+/// Messages to a model; a text is one message of the user.
+pub(super) fn messages() -> Type {
+    let message = Type::object_or(
         "content",
         vec![
             Param::new(
@@ -86,13 +86,18 @@ fn prompting() -> Vec<Param> {
             Param::new("content", Type::template(), "What is said.").default(json!("")),
         ],
     );
+    Type::list_split(message, Split::Whole)
+}
+
+/// What LLM and Agent are told.
+fn prompting() -> Vec<Param> {
     vec![
         Param::new("sys_prompt", Type::template(), "What the model is told about its part.")
             .default(json!(""))
             .alias("prompt"),
         Param::new(
             "prompts",
-            Type::list_split(prompt, Split::Whole),
+            messages(),
             "The messages it answers, after the conversation so far. A text is one message of the user.",
         )
         .default(json!([{"role": "user", "content": "{sys.query}"}]))
