@@ -47,7 +47,11 @@ impl From<Json> for Value {
                 (None, None) => n.as_f64().map_or(Value::Null, Value::from),
             },
             Json::String(s) => Value::from(s),
-            Json::Array(items) => items.into_iter().map(Value::from).collect::<Vec<_>>().into(),
+            Json::Array(items) => items
+                .into_iter()
+                .map(Value::from)
+                .collect::<Vec<_>>()
+                .into(),
             Json::Object(members) => members
                 .into_iter()
                 .map(|(key, value)| (Arc::from(key), Value::from(value)))

@@ -110,18 +110,27 @@ fn one_and_one_point_nought_are_written_apart() {
 
 #[test]
 fn a_number_beyond_every_whole_one_is_a_float() {
-    assert_eq!(json("18446744073709551616"), Value::from(18_446_744_073_709_551_616.0));
+    assert_eq!(
+        json("18446744073709551616"),
+        Value::from(18_446_744_073_709_551_616.0)
+    );
 }
 
 #[test]
 fn the_last_of_two_equal_keys_wins_and_stands_where_the_first_stood() {
-    assert_eq!(json(r#"{"a": 1, "b": 2, "a": 3}"#).to_json_text(), r#"{"a":3,"b":2}"#);
+    assert_eq!(
+        json(r#"{"a": 1, "b": 2, "a": 3}"#).to_json_text(),
+        r#"{"a":3,"b":2}"#
+    );
 }
 
 #[test]
 fn an_object_is_shown_with_blanks_and_with_its_own_letters() {
     let value = json(r#"{"k": 1, "é": [true, null, "a\"b\\\n\u0001"]}"#);
-    assert_eq!(value.to_string(), r#"{"k": 1, "é": [true, null, "a\"b\\\n\u0001"]}"#);
+    assert_eq!(
+        value.to_string(),
+        r#"{"k": 1, "é": [true, null, "a\"b\\\n\u0001"]}"#
+    );
 }
 
 #[test]
@@ -164,7 +173,9 @@ fn numbers_in_text_are_read_as_people_write_them() {
     assert_eq!(Number::parse(" -3.5 "), Some(Number::Float(-3.5)));
     assert_eq!(Number::parse("1e3"), Some(Number::Float(1000.0)));
     assert_eq!(Number::parse(".5"), Some(Number::Float(0.5)));
-    for text in ["", " ", "five", "1 2", "0x10", "nan", "inf", "1e999", "1,5", "-"] {
+    for text in [
+        "", " ", "five", "1 2", "0x10", "nan", "inf", "1e999", "1,5", "-",
+    ] {
         assert_eq!(Number::parse(text), None, "{text:?}");
     }
 }
@@ -208,7 +219,10 @@ fn a_value_nested_too_deep_is_refused_with_the_limit() {
     let nested = |levels| "[".repeat(levels) + &"]".repeat(levels);
     assert_eq!(json(&nested(MAX_DEPTH)).depth(), MAX_DEPTH);
     let refused = serde_json::from_str::<Value>(&nested(MAX_DEPTH + 1)).unwrap_err();
-    assert!(refused.to_string().contains("deeper than 100 levels"), "{refused}");
+    assert!(
+        refused.to_string().contains("deeper than 100 levels"),
+        "{refused}"
+    );
 }
 
 #[test]
