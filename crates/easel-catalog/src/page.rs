@@ -15,7 +15,8 @@ pub fn all(catalog: &Catalog) -> String {
     let mut page = String::from(
         "# Components\n\n\
          What each kind of node takes and gives. Names are found in any case. A parameter that is `null` counts as not \
-         set, numbers may be written as text, and names that nothing reads are kept and have no effect.\n\n\
+         set, numbers may be written as text, and names that nothing reads are kept and have no effect. \
+         `${NAME}` stands for a secret in the parameters that say so, and in credentials.\n\n\
          ## What every node has\n\n",
     );
     params_table(&mut page, common::params().iter());
@@ -132,7 +133,7 @@ fn ports_table(page: &mut String, component: &Component) {
         let mark = if primary { " (primary)" } else { "" };
         let _ = writeln!(
             page,
-            "| `{}`{mark} | {} | {} |",
+            "| `{}`{mark} | `{}` | {} |",
             port.name,
             cell(&port.kind),
             cell(&port.doc)
@@ -148,13 +149,13 @@ fn ports_table(page: &mut String, component: &Component) {
         Some(PortsFrom::Keys { param }) => {
             let _ = writeln!(
                 page,
-                "| one for each name in `{param}`{mark} | any | Its value. |"
+                "| one for each name in `{param}`{mark} | `any` | Its value. |"
             );
         }
         Some(PortsFrom::Items { param, member }) => {
             let _ = writeln!(
                 page,
-                "| one for each `{member}` in `{param}`{mark} | any | Its value. |"
+                "| one for each `{member}` in `{param}`{mark} | `any` | Its value. |"
             );
         }
     }
@@ -191,7 +192,7 @@ fn param_rows(page: &mut String, within: &str, param: &Param) {
         let _ = write!(doc, " Formerly {}.", listed(names));
     }
     if param.secrets && param.kind != Type::Credential {
-        doc.push_str(" `${NAME}` in it names a secret.");
+        doc.push_str(" May hold `${NAME}`.");
     }
     let (inner, suffix) = innermost(&param.kind);
     let kind = match inner {

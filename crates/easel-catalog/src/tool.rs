@@ -76,7 +76,7 @@ impl Argument {
             &self.description,
         );
         param.default = self.default.clone();
-        param.secrets = true;
+        param.secrets = matches!(self.kind, Type::Text | Type::List { .. } | Type::Any);
         param
     }
 }
