@@ -6,10 +6,13 @@
 
 pub mod component;
 pub mod document;
+pub mod drawing;
 mod edit;
 pub mod error;
 pub mod export;
 pub mod graph;
+pub mod lower;
+pub mod normalise;
 pub mod pointer;
 mod scan;
 pub mod source;

@@ -9,6 +9,7 @@ use easel_core::event::{Completion, Fault, Timestamp, Usage};
 use easel_core::workflow::{Node, NodeId, Workflow};
 use easel_core::Value;
 use easel_models::ChatModel;
+use easel_secrets::Provider;
 use easel_tools::World;
 use futures::future::BoxFuture;
 
@@ -124,6 +125,8 @@ pub struct Services {
     pub models: Arc<dyn ChatModel>,
     /// Tools that touch the world.
     pub world: World,
+    /// Where secret values are fetched when a tool is called (design.md §5.1).
+    pub secrets: Arc<dyn Provider>,
 }
 
 /// What an attempt can tell the driver while it is under way.

@@ -23,12 +23,15 @@ impl Registry {
         }
     }
 
-    /// Adds a component under its name and aliases; it replaces one of the same name, table included.
+    /// Adds a component under its name and aliases. Its table joins the others unless it is one of them already.
     ///
     /// Errors: its table contradicts itself or takes another component's name.
     pub fn add(&mut self, component: Arc<dyn Component>) -> Result<(), Rejected> {
         let table = component.table().clone();
-        self.catalog.add(table.clone())?;
+        let known = self.catalog.get(&table.name);
+        if known.is_none_or(|known| **known != table) {
+            self.catalog.add(table.clone())?;
+        }
         for name in std::iter::once(&table.name).chain(&table.aliases) {
             self.by_name.insert(name.to_lowercase(), component.clone());
         }

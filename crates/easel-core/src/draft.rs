@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::bind::ReadId;
 use crate::condition::Condition;
+use crate::event::Fault;
 use crate::reference::Reference;
 use crate::template::Template;
 use crate::{Object, Value};
@@ -72,6 +73,8 @@ pub struct NodeDraft {
     pub idempotent: bool,
     /// Seconds after which one attempt is cancelled and counts as failed. `None`: no limit.
     pub timeout_s: Option<f64>,
+    /// What is wrong with it, so that it fails when it is reached.
+    pub broken: Option<Fault>,
 }
 
 /// A parameter that is more than data: compiled when the workflow loads.
@@ -152,7 +155,9 @@ pub struct FormField {
 }
 
 /// What a component does to the world outside; decides what recovery may repeat (design.md §6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
     /// Nothing: same inputs, same ports.

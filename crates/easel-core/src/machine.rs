@@ -30,7 +30,7 @@ pub use run::RunLife;
 
 use crate::bind::Activation;
 use crate::effect::{Outcome, Reaction};
-use crate::event::{Event, Fact, Fault, Start, Timestamp, Usage};
+use crate::event::{Event, Fact, Fault, Ports, Start, Timestamp, Usage};
 use crate::workflow::{NodeId, Workflow};
 use crate::{Object, Value};
 use edge::EdgeSignal;
@@ -204,6 +204,35 @@ impl Machine {
         names.zip(&self.variables)
     }
 
+    /// The node of a firing that is under way.
+    pub fn node_of(&self, activation: Activation) -> Option<NodeId> {
+        self.node_id(*self.active.get(&activation)?)
+    }
+
+    /// What a node put out last; of a node in a body, in the body's last pass. `None` if that never began.
+    pub fn ports(&self, node: NodeId) -> Option<&Ports> {
+        let mut way = Vec::new();
+        let mut at = node;
+        loop {
+            let here = self.workflow.node(at);
+            way.push(here.local);
+            match self.workflow.scope(here.scope).container {
+                Some(container) => at = container,
+                None => break,
+            }
+        }
+        let mut frame = self.root?;
+        let member = way.first().copied()?;
+        for &container in way.iter().skip(1).rev() {
+            let site = Site {
+                frame,
+                member: container,
+            };
+            frame = self.frames.node(site)?.inner.readable()?;
+        }
+        Some(&self.frames.node(Site { frame, member })?.ports)
+    }
+
     /// How many scopes are under way or kept to be read; for watching memory.
     pub fn scopes(&self) -> usize {
         self.frames.count()
@@ -237,7 +266,10 @@ impl Machine {
             false => self.wait(),
             true => self.fail_run(
                 None,
-                Fault::new("stalled", "The run stalled: nothing is under way and nothing is asked."),
+                Fault::new(
+                    "stalled",
+                    "The run stalled: nothing is under way and nothing is asked.",
+                ),
             ),
         }
     }

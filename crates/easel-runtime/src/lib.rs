@@ -1,1 +1,49 @@
-//! The library to embed: engine, driver and in-memory journal.
+//! Easel as a library: load a workflow, run it, see what happens.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # futures::executor::block_on(async {
+//! use std::sync::Arc;
+//! use easel_runtime::{Engine, Ending, Input};
+//!
+//! let canvas = br#"{"components": {
+//!     "begin": {"obj": {"component_name": "Begin", "params": {}}, "downstream": ["Message:Hi"], "upstream": []},
+//!     "Message:Hi": {"obj": {"component_name": "Message", "params": {"content": ["Hello {sys.query}!"]}},
+//!                    "downstream": [], "upstream": ["begin"]}
+//! }}"#;
+//! let engine = Engine::builder().build()?;
+//! let workflow = Arc::new(engine.load(canvas)?);
+//! let mut said = String::new();
+//! let ending = engine
+//!     .session(&workflow)
+//!     .turn(Input::from("world"), &mut |event| said += event.text())
+//!     .await?;
+//! assert_eq!(ending, Ending::Finished);
+//! assert_eq!(said, "Hello world!");
+//! # Ok(()) }) }
+//! ```
+//!
+//! The default features bring no server, database, HTTP client or TLS; `http` brings model providers and HTTP tools.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod attempts;
+pub mod clock;
+mod driver;
+mod engine;
+mod event;
+mod journal;
+mod session;
+mod wire;
+mod workflow;
+
+pub use driver::Observer;
+pub use engine::{Builder, Engine, RunLimits};
+pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
+pub use journal::{Journal, JournalError, MemoryJournal};
+pub use session::{Ending, Input, Session, TurnError};
+pub use workflow::{LoadError, Workflow};
+
+/// The components that come with Easel.
+pub fn builtin() -> easel_components::Registry {
+    easel_components::builtin()
+}

@@ -89,12 +89,7 @@ fn push_new(members: &mut Vec<u32>, member: u32) {
     }
 }
 
-fn order_scope(
-    workflow: &mut Workflow,
-    id: ScopeId,
-    wishes: Wishes,
-    findings: &mut Vec<Finding>,
-) {
+fn order_scope(workflow: &mut Workflow, id: ScopeId, wishes: Wishes, findings: &mut Vec<Finding>) {
     if wishes.reads.is_empty() && wishes.variables.is_empty() {
         return;
     }
@@ -108,7 +103,11 @@ fn order_scope(
     });
     let in_loop = scope.keeps;
     let name = |member: u32| -> Arc<str> {
-        workflow.node(scope.members[member as usize]).draft.id.clone()
+        workflow
+            .node(scope.members[member as usize])
+            .draft
+            .id
+            .clone()
     };
     let mut after: Vec<(u32, u32)> = Vec::new();
     let mut seen = HashSet::new();
@@ -159,7 +158,10 @@ fn order_scope(
     let streaming = |member: u32| workflow.node(scope.members[member as usize]).draft.streams;
     let sources: Vec<(u32, u32)> = {
         let distinct: HashSet<(u32, u32)> = wishes.reads.iter().copied().collect();
-        let mut all: Vec<_> = distinct.into_iter().filter(|&(_, s)| streaming(s)).collect();
+        let mut all: Vec<_> = distinct
+            .into_iter()
+            .filter(|&(_, s)| streaming(s))
+            .collect();
         all.sort_unstable();
         all
     };

@@ -98,7 +98,8 @@ fn parents_of(
         };
         let parent = ids.get(name).copied().filter(|&p| {
             let kind = &drafts[p as usize].kind;
-            matches!(kind, Kind::Each { .. } | Kind::While { .. }) && drafts[p as usize].id != node.id
+            matches!(kind, Kind::Each { .. } | Kind::While { .. })
+                && drafts[p as usize].id != node.id
         });
         if parent.is_none() {
             findings.push(Finding::NoSuchContainer {
@@ -197,7 +198,13 @@ impl Layout {
     }
 
     /// Where a scope starts: the given nodes, else its item node, else every node that no edge leads to.
-    fn starts(&self, members: &[u32], flows: &[Vec<Flow>], given: Vec<u32>, root: bool) -> Vec<u32> {
+    fn starts(
+        &self,
+        members: &[u32],
+        flows: &[Vec<Flow>],
+        given: Vec<u32>,
+        root: bool,
+    ) -> Vec<u32> {
         if root {
             return given;
         }
@@ -237,8 +244,7 @@ impl Layout {
 
         let here = ScopeId(self.scopes.len() as u32);
         let depth = parent.map_or(0, |p| self.scopes[p.at()].depth + 1);
-        let keeps = container
-            .is_some_and(|c| matches!(self.draft(c.0).kind, Kind::While { .. }));
+        let keeps = container.is_some_and(|c| matches!(self.draft(c.0).kind, Kind::While { .. }));
         self.scopes.push(Scope {
             container,
             parent,
@@ -362,6 +368,7 @@ impl Layout {
             effect: EffectClass::Pure,
             idempotent: true,
             timeout_s: None,
+            broken: None,
         };
         self.nodes.push(Node {
             implicit: true,
@@ -435,7 +442,9 @@ impl Layout {
     fn push(&mut self, scope: ScopeId, edge: Edge, from: Option<u32>, to: Option<u32>) -> u32 {
         let at = self.scopes[scope.at()].edges.len() as u32;
         let end = |id: Option<u32>| {
-            id.map_or(End::Outside, |id| End::Member(self.nodes[id as usize].local))
+            id.map_or(End::Outside, |id| {
+                End::Member(self.nodes[id as usize].local)
+            })
         };
         let edge = Edge {
             from: end(from),
@@ -474,8 +483,13 @@ fn node(draft: NodeDraft) -> Node {
 
 /// Reports exits without a loop, and loops that make no pass or have no end of their own.
 fn loops(workflow: &Workflow, findings: &mut Vec<Finding>) {
-    let exits = workflow.nodes.iter().filter(|n| matches!(n.draft.kind, Kind::Exit));
-    let left: HashSet<NodeId> = exits.filter_map(|n| workflow.loop_around(n.scope)).collect();
+    let exits = workflow
+        .nodes
+        .iter()
+        .filter(|n| matches!(n.draft.kind, Kind::Exit));
+    let left: HashSet<NodeId> = exits
+        .filter_map(|n| workflow.loop_around(n.scope))
+        .collect();
     for (at, node) in workflow.nodes.iter().enumerate() {
         let id = node.draft.id.clone();
         match &node.draft.kind {
@@ -517,7 +531,11 @@ fn unreachable(workflow: &Workflow, findings: &mut Vec<Finding>) {
             let node = workflow.node(member);
             let hidden = node.body.filter(|_| node.implicit);
             let inside = hidden.map_or(&[][..], |body| &workflow.scope(body).members[..]);
-            let lost = if hidden.is_some() { inside } else { &scope.members[at..=at] };
+            let lost = if hidden.is_some() {
+                inside
+            } else {
+                &scope.members[at..=at]
+            };
             findings.extend(lost.iter().map(|&n| Finding::Unreachable {
                 node: workflow.node(n).draft.id.clone(),
             }));

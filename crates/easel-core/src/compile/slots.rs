@@ -16,7 +16,11 @@ struct Lookup {
 
 /// Fills in the slots of every node.
 pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
-    let nodes = workflow.nodes.iter().enumerate().filter(|(_, n)| !n.implicit);
+    let nodes = workflow
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| !n.implicit);
     let lookup = Lookup {
         nodes: nodes
             .map(|(at, n)| (n.draft.id.clone(), NodeId(at as u32)))
@@ -42,7 +46,13 @@ pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
         let reads = slots(&node.draft.reads, node.scope);
         let writes = slots(&node.draft.writes, node.scope);
         let mut collect = Vec::new();
-        if let (Kind::Each { collect: wanted, .. }, Some(body)) = (&node.draft.kind, node.body) {
+        if let (
+            Kind::Each {
+                collect: wanted, ..
+            },
+            Some(body),
+        ) = (&node.draft.kind, node.body)
+        {
             for (port, reference) in wanted {
                 let slot = reader.slot(reference, body, findings);
                 collect.push((port.clone(), slot));
@@ -65,11 +75,15 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn slot(&self, reference: &Reference, scope: ScopeId, findings: &mut Vec<Finding>) -> Slot {
         let found = match &reference.root {
-            Root::Variable(name) => self.variable(name, &reference.path),
+            Root::Variable(key) => self.variable(reference, key),
             Root::Pass(name) => self.pass_value(name, &reference.path, scope),
             Root::Output { node, port } => {
                 let Some(&target) = self.lookup.nodes.get(node) else {
-                    return self.unknown(reference, format!("there is no node \"{node}\""), findings);
+                    return self.unknown(
+                        reference,
+                        format!("there is no node \"{node}\""),
+                        findings,
+                    );
                 };
                 match place_of(self.workflow, scope, target) {
                     Some(place) => Ok(Slot::Port {
@@ -102,19 +116,16 @@ impl Reader<'_> {
     }
 
     /// The longest declared name wins; what is left of the key is a path into its value.
-    fn variable(&self, key: &Arc<str>, path: &Path) -> Result<Slot, String> {
-        if let Some(&variable) = self.lookup.variables.get(key) {
-            let path = path.clone();
-            return Ok(Slot::Variable { variable, path });
-        }
-        let dots = key.char_indices().rev().filter(|&(_, c)| c == '.');
-        for (dot, _) in dots {
-            if let Some(&variable) = self.lookup.variables.get(&key[..dot]) {
-                let path = Path::parse(&key[dot + 1..]).join(path);
-                return Ok(Slot::Variable { variable, path });
-            }
-        }
-        Err(format!("there is no variable \"{key}\"; {}", self.variables_like(key)))
+    fn variable(&self, reference: &Reference, key: &str) -> Result<Slot, String> {
+        let mut candidates = reference.variable_candidates();
+        let found = candidates.find_map(|(name, path)| {
+            let variable = *self.lookup.variables.get(name)?;
+            Some(Slot::Variable { variable, path })
+        });
+        found.ok_or_else(|| {
+            let like = self.variables_like(key);
+            format!("there is no variable \"{key}\"; {like}")
+        })
     }
 
     fn variables_like(&self, key: &str) -> String {
@@ -142,8 +153,7 @@ impl Reader<'_> {
             let here = self.workflow.scope(id);
             let container = here.container.map(|c| self.workflow.node(c));
             if container.is_some_and(|c| matches!(c.draft.kind, Kind::Each { .. })) {
-                let is_item =
-                    |m: &NodeId| matches!(self.workflow.node(*m).draft.kind, Kind::Item);
+                let is_item = |m: &NodeId| matches!(self.workflow.node(*m).draft.kind, Kind::Item);
                 let Some(member) = here.members.iter().position(is_item) else {
                     break;
                 };

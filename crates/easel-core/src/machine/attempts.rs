@@ -151,7 +151,8 @@ impl Machine {
             self.signal(site, NodeSignal::Queue);
             let workflow = self.workflow.clone();
             let id = self.node_id(site);
-            let asked = id.is_some_and(|id| matches!(workflow.node(id).draft.kind, Kind::Form { .. }));
+            let asked =
+                id.is_some_and(|id| matches!(workflow.node(id).draft.kind, Kind::Form { .. }));
             match asked {
                 true => self.line_up_for_a_place(site, activation),
                 false => self.line_up(site),
@@ -286,7 +287,10 @@ impl Machine {
 
     /// Tells that a node is settled.
     pub(super) fn note_finish(&mut self, site: Site, fault: Option<Fault>) {
-        let started = self.frames.node(site).map_or(Timestamp(0), |n| n.first_start);
+        let started = self
+            .frames
+            .node(site)
+            .map_or(Timestamp(0), |n| n.first_start);
         if let Some(step) = self.step(site, fault) {
             let finished = Observation::NodeFinished { step, started };
             self.reaction.observations.push(finished);
@@ -346,7 +350,9 @@ impl Machine {
     fn attempting(&self, activation: Activation) -> Option<Site> {
         let site = *self.active.get(&activation)?;
         let attempting = matches!(self.frames.life(site), NodeLife::Running | NodeLife::Open);
-        let is_body = self.node_id(site).is_some_and(|id| self.workflow.node(id).body.is_some());
+        let is_body = self
+            .node_id(site)
+            .is_some_and(|id| self.workflow.node(id).body.is_some());
         (attempting && !is_body).then_some(site)
     }
 }
@@ -358,7 +364,10 @@ fn may_repeat(draft: &NodeDraft, fault: &Fault) -> bool {
 
 /// The pause after the n-th attempt: doubled each time, between half and all of it, at most a minute.
 fn pause(base_ms: u64, attempt: u32, random: u64) -> u64 {
-    let doubled = base_ms.saturating_mul(1u64.checked_shl(attempt.saturating_sub(1)).unwrap_or(u64::MAX));
+    let doubled = base_ms.saturating_mul(
+        1u64.checked_shl(attempt.saturating_sub(1))
+            .unwrap_or(u64::MAX),
+    );
     let whole = doubled.min(LONGEST_PAUSE_MS);
     let jitter = mix(random.wrapping_add(u64::from(attempt)));
     whole - (whole / 2).min(jitter % (whole / 2 + 1))

@@ -1,9 +1,9 @@
 //! Stopping: a run that somebody ends, a scope that failed, a loop that is left early.
 
+use super::Machine;
 use super::frame::{FrameKey, FrameSignal, Site};
 use super::node::{NodeLife, NodeSignal};
 use super::run::RunSignal;
-use super::Machine;
 use crate::effect::{Effect, Observation, Outcome};
 use crate::event::Fault;
 use crate::workflow::NodeId;
@@ -36,7 +36,9 @@ impl Machine {
     }
 
     fn open_frames(&self, site: Site) -> Vec<FrameKey> {
-        self.frames.node(site).map_or(Vec::new(), |n| n.inner.frames())
+        self.frames
+            .node(site)
+            .map_or(Vec::new(), |n| n.inner.frames())
     }
 
     fn stop_node(&mut self, site: Site) {
@@ -45,10 +47,7 @@ impl Machine {
             return;
         }
         let activation = self.frames.node(site).map(|n| n.activation);
-        let reports = matches!(
-            life,
-            NodeLife::Running | NodeLife::Open | NodeLife::Resting
-        );
+        let reports = matches!(life, NodeLife::Running | NodeLife::Open | NodeLife::Resting);
         if let Some(activation) = activation.filter(|_| reports) {
             self.reaction.effects.push(Effect::Cancel(activation));
         }

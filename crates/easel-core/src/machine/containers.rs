@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::edge::EdgeSignal;
-use super::frame::{Cell, FrameKey, FrameSignal, Overlay, Site};
+use super::frame::{FrameKey, FrameSignal, Overlay, Site};
 use super::node::{NodeLife, NodeSignal};
 use super::{Machine, Work};
 use crate::Value;
@@ -172,12 +172,18 @@ impl Machine {
     /// The passes around a container's body in its `index`-th pass.
     fn passes(&self, site: Site, index: u64) -> Passes {
         let outer = self.frames.get(site.frame).map(|f| f.passes.clone());
-        let container = self.node_id(site).map(|id| &self.workflow.node(id).draft.id);
+        let container = self
+            .node_id(site)
+            .map(|id| &self.workflow.node(id).draft.id);
         let pass = container.map(|container| Pass {
             container: container.clone(),
             index,
         });
-        outer.iter().flat_map(|o| o.iter().cloned()).chain(pass).collect()
+        outer
+            .iter()
+            .flat_map(|o| o.iter().cloned())
+            .chain(pass)
+            .collect()
     }
 
     /// Begins passes until as many are under way as may be, or no item is left.
@@ -214,7 +220,9 @@ impl Machine {
                     self.restart(key, false);
                     key
                 }
-                None => self.frames.open(&workflow, body, Some(site), passes.clone()),
+                None => self
+                    .frames
+                    .open(&workflow, body, Some(site), passes.clone()),
             };
             if let Some(frame) = self.frames.get_mut(key) {
                 frame.pass = index as u64;
@@ -322,7 +330,9 @@ impl Machine {
 
     /// All passes are done: what concurrent ones assigned is merged in the order of the list.
     fn passes_done(&mut self, site: Site) {
-        let overlays = self.each(site).map(|each| std::mem::take(&mut each.overlays));
+        let overlays = self
+            .each(site)
+            .map(|each| std::mem::take(&mut each.overlays));
         for overlay in overlays.unwrap_or_default().into_values() {
             for (cell, value) in overlay.cells {
                 // A whole value always fits.
@@ -365,7 +375,9 @@ impl Machine {
                 self.restart(key, true);
                 key
             }
-            None => self.frames.open(&workflow, body, Some(site), passes.clone()),
+            None => self
+                .frames
+                .open(&workflow, body, Some(site), passes.clone()),
         };
         if let Some(frame) = self.frames.get_mut(key) {
             frame.pass = made;
@@ -383,7 +395,9 @@ impl Machine {
     /// A failure inside a body that nothing there handled: the container's own policy has the word.
     pub(super) fn body_failed(&mut self, site: Site, fault: Fault) {
         let workflow = self.workflow.clone();
-        let implicit = self.node_id(site).is_some_and(|id| workflow.node(id).implicit);
+        let implicit = self
+            .node_id(site)
+            .is_some_and(|id| workflow.node(id).implicit);
         if self.frames.life(site) == NodeLife::Inside {
             self.stop_inner(site);
             match implicit {

@@ -187,13 +187,18 @@ impl Machine {
         };
         let workflow = self.workflow.clone();
         let node = workflow.node(id);
-        let activation = self.frames.node(site).map_or(Activation(0), |n| n.activation);
+        let activation = self
+            .frames
+            .node(site)
+            .map_or(Activation(0), |n| n.activation);
         match node.draft.kind {
             Kind::Item => self.item(site),
             Kind::Exit => self.exit(site),
             Kind::Each { .. } | Kind::While { .. } => self.enter(site),
             Kind::Form { .. } => self.ask(site),
-            Kind::Task | Kind::Branch { .. } if node.draft.drains => self.lane.push_back(activation),
+            Kind::Task | Kind::Branch { .. } if node.draft.drains => {
+                self.lane.push_back(activation)
+            }
             Kind::Task | Kind::Branch { .. } => self.line_up_for_a_place(site, activation),
         }
     }
@@ -242,7 +247,9 @@ impl Machine {
         let first_in_line = self.ready.first().map(|&(key, _)| key);
         let earlier = first_in_line.is_some_and(|key| key < u64::from(id.0));
         let sources = &self.workflow.node(id).sources;
-        let shows = sources.iter().any(|&s| frame.node(s).life == NodeLife::Open);
+        let shows = sources
+            .iter()
+            .any(|&s| frame.node(s).life == NodeLife::Open);
         shows || (self.places == 0 && !earlier)
     }
 

@@ -84,11 +84,13 @@ impl Machine {
         let forms = self.open_forms();
         let enough = |site: Site, id: NodeId| {
             let told = self.frames.node(site).map(|n| &n.answers);
-            fields(&self.workflow.node(id).draft.kind).iter().all(|field| {
-                let told = told.and_then(|t| t.get(&field.key));
-                let value = given.get(&field.key).or(told);
-                field.optional || value.is_some_and(|v| !v.is_null())
-            })
+            fields(&self.workflow.node(id).draft.kind)
+                .iter()
+                .all(|field| {
+                    let told = told.and_then(|t| t.get(&field.key));
+                    let value = given.get(&field.key).or(told);
+                    field.optional || value.is_some_and(|v| !v.is_null())
+                })
         };
         let touched = |id: NodeId| {
             let declared = fields(&self.workflow.node(id).draft.kind);
@@ -133,12 +135,16 @@ impl Machine {
     fn fitting(&self, answer: &Answer) -> Object {
         let declared = |key: &str| {
             let forms = self.open_forms();
-            let mut kinds = forms.iter().map(|&(_, id)| &self.workflow.node(id).draft.kind);
+            let mut kinds = forms
+                .iter()
+                .map(|&(_, id)| &self.workflow.node(id).draft.kind);
             kinds.any(|kind| fields(kind).iter().any(|f| *f.key == *key))
         };
         let by_key = |fields: &Object| -> Object {
             let fitting = fields.iter().filter(|(key, _)| declared(key));
-            fitting.map(|(key, value)| (key.clone(), value.clone())).collect()
+            fitting
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect()
         };
         match &answer.text {
             _ if !answer.fields.is_empty() => by_key(&answer.fields),

@@ -272,7 +272,9 @@ impl Frames {
 
     /// The node at a site, to be changed.
     pub fn node_mut(&mut self, site: Site) -> Option<&mut NodeState> {
-        self.get_mut(site.frame)?.nodes.get_mut(site.member as usize)
+        self.get_mut(site.frame)?
+            .nodes
+            .get_mut(site.member as usize)
     }
 
     /// The state of the node at a site; one that is gone counts as cancelled.

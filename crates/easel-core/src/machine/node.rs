@@ -2,9 +2,9 @@
 
 use super::containers::Inner;
 use super::life::life;
+use crate::Object;
 use crate::bind::{Activation, Inputs};
 use crate::event::{Ports, Timestamp};
-use crate::Object;
 
 life! {
     /// Where a node stands in one pass.

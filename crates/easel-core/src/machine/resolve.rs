@@ -12,13 +12,16 @@ use crate::reference::Path;
 use crate::workflow::{Node, Place, Slot};
 
 impl Machine {
-    /// Resolves everything a node reads. Streams it is handed are its own from now on.
+    /// Resolves everything a node reads. Streams it is handed are its own from now on. A broken node reads nothing.
     pub(super) fn bind(&mut self, site: Site) -> Result<Inputs, Fault> {
         let Some(id) = self.node_id(site) else {
             return Ok(Inputs::default());
         };
         let workflow = self.workflow.clone();
         let node = workflow.node(id);
+        if let Some(fault) = &node.draft.broken {
+            return Err(fault.clone());
+        }
         let mut streams = Vec::new();
         let inputs = {
             let Some(frame) = self.frames.get(site.frame) else {
@@ -155,13 +158,14 @@ impl Machine {
             let Some(cell) = cell else {
                 continue;
             };
-            self.put(site.frame, cell, path, write.value).map_err(|why| {
-                let message = format!(
-                    "\"{}\" cannot assign to {}: {why}.",
-                    node.draft.name, reference.text
-                );
-                Fault::new("bad_target", message)
-            })?;
+            self.put(site.frame, cell, path, write.value)
+                .map_err(|why| {
+                    let message = format!(
+                        "\"{}\" cannot assign to {}: {why}.",
+                        node.draft.name, reference.text
+                    );
+                    Fault::new("bad_target", message)
+                })?;
         }
         Ok(())
     }

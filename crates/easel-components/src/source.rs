@@ -1,0 +1,246 @@
+//! Where the value of a parameter comes from: compiled when the workflow loads, resolved at each call.
+
+use std::sync::Arc;
+
+use easel_core::bind::ReadId;
+use easel_core::draft::Field;
+use easel_core::event::Fault;
+use easel_core::template::{Piece, Rendering};
+use easel_core::{Object, Value};
+
+use crate::behaviour::Call;
+
+/// A value that is written in the file, read, or put together from both.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// Written in the file.
+    Literal(Value),
+    /// What a reference stands for, with its type.
+    Read(ReadId),
+    /// Text with references or secrets in it.
+    Text(Vec<Part>),
+    /// A list of such.
+    List(Vec<Source>),
+    /// Named ones.
+    Object(Vec<(Arc<str>, Source)>),
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Part {
+    /// Written in the file.
+    Text(Arc<str>),
+    /// The text of what a reference stands for.
+    Read(ReadId),
+    /// The value of the secret of that name. Only ever made from the file (design.md §5.2).
+    Secret(Arc<str>),
+}
+
+impl Source {
+    /// A literal, or what was compiled of it. `secrets`: whether `${NAME}` in it names a secret.
+    pub(crate) fn new(literal: &Value, field: Option<&Field>, secrets: bool) -> Source {
+        let parts: Vec<Part> = match (field, literal) {
+            (Some(Field::Reference(read)), _) => return Source::Read(*read),
+            (Some(Field::Template(template)), _) => {
+                if let Some(read) = template.single() {
+                    return Source::Read(read);
+                }
+                let pieces = template.pieces.iter();
+                let parts = pieces.flat_map(|piece| match piece {
+                    Piece::Text(text) => literal_parts(text, secrets),
+                    Piece::Read(read) | Piece::Name(read) => vec![Part::Read(*read)],
+                });
+                parts.collect()
+            }
+            (_, Value::String(text)) => literal_parts(text, secrets),
+            _ => return Source::Literal(literal.clone()),
+        };
+        match parts.as_slice() {
+            [] => Source::Literal(Value::from("")),
+            [Part::Text(text)] => Source::Literal(Value::String(text.clone())),
+            _ => Source::Text(parts),
+        }
+    }
+
+    /// A list; a literal if its items are.
+    pub(crate) fn list(items: impl IntoIterator<Item = Source>) -> Source {
+        let items: Vec<Source> = items.into_iter().collect();
+        let literals: Option<Vec<Value>> = items.iter().map(Source::literal).collect();
+        literals.map_or(Source::List(items), |values| Source::Literal(values.into()))
+    }
+
+    /// An object; a literal if its members are.
+    pub(crate) fn object(members: impl IntoIterator<Item = (Arc<str>, Source)>) -> Source {
+        let members: Vec<(Arc<str>, Source)> = members.into_iter().collect();
+        let literal = |(name, source): &(Arc<str>, Source)| Some((name.clone(), source.literal()?));
+        let literals: Option<Object> = members.iter().map(literal).collect();
+        literals.map_or(Source::Object(members), |values| {
+            Source::Literal(values.into())
+        })
+    }
+
+    /// The value, if it is written in the file.
+    pub(crate) fn literal(&self) -> Option<Value> {
+        match self {
+            Source::Literal(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether a secret is in it.
+    pub(crate) fn has_secret(&self) -> bool {
+        match self {
+            Source::Literal(_) | Source::Read(_) => false,
+            Source::Text(parts) => parts.iter().any(|part| matches!(part, Part::Secret(_))),
+            Source::List(items) => items.iter().any(Source::has_secret),
+            Source::Object(members) => members.iter().any(|(_, source)| source.has_secret()),
+        }
+    }
+
+    /// The value; what is missing is `null`. Errors: a secret that is not set.
+    pub(crate) fn value(&self, call: &Call) -> Result<Value, Fault> {
+        Ok(match self {
+            Source::Literal(value) => value.clone(),
+            Source::Read(read) => call.inputs().get(*read).or_null(),
+            Source::Text(_) => Value::from(self.text(call)?),
+            Source::List(items) => {
+                let items = items.iter().map(|item| item.value(call));
+                Value::from(items.collect::<Result<Vec<_>, _>>()?)
+            }
+            Source::Object(members) => {
+                let members = members
+                    .iter()
+                    .map(|(name, source)| Ok((name.clone(), source.value(call)?)));
+                Value::from(members.collect::<Result<Object, Fault>>()?)
+            }
+        })
+    }
+
+    /// The value as text: `null` is nothing, all but text is JSON. Errors: a secret that is not set.
+    pub(crate) fn text(&self, call: &Call) -> Result<String, Fault> {
+        let Source::Text(parts) = self else {
+            return Ok(self.value(call)?.to_string());
+        };
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Part::Text(literal) => text.push_str(literal),
+                Part::Read(read) => {
+                    Rendering::Display.write(call.inputs().get(*read), &mut text);
+                }
+                Part::Secret(name) => match call.services.secrets.get(name) {
+                    Some(secret) => text.push_str(secret.expose()),
+                    None => return Err(not_set(name, call)),
+                },
+            }
+        }
+        Ok(text)
+    }
+}
+
+fn not_set(name: &str, call: &Call) -> Fault {
+    let node = &call.node().draft.name;
+    let message = format!(
+        "\"{node}\" cannot run: the secret {name} is not set. Set it where this Easel keeps its secrets."
+    );
+    Fault::new("secret_missing", message).without_trace()
+}
+
+/// The parts of a text that stands in the file. `$${` is a literal `${` where secrets are looked for.
+fn literal_parts(text: &str, secrets: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${").filter(|_| secrets) {
+        let (before, after) = rest.split_at(at);
+        let name = secret_name(&after[2..]);
+        if let Some(before) = before.strip_suffix('$') {
+            literal.push_str(before);
+            literal.push_str("${");
+            rest = &after[2..];
+        } else if let Some(name) = name {
+            literal.push_str(before);
+            push_literal(&mut parts, &mut literal);
+            parts.push(Part::Secret(name.into()));
+            rest = &after[2 + name.len() + 1..];
+        } else {
+            literal.push_str(before);
+            literal.push_str("${");
+            rest = &after[2..];
+        }
+    }
+    literal.push_str(rest);
+    push_literal(&mut parts, &mut literal);
+    parts
+}
+
+fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+    if !literal.is_empty() {
+        parts.push(Part::Text(std::mem::take(literal).into()));
+    }
+}
+
+/// The name before the closing brace, if it is one: letters, digits and `_`, no digit first.
+fn secret_name(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once('}')?;
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (starts && name.chars().all(word)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use easel_core::template::Template;
+    use proptest::prelude::*;
+
+    fn text(text: &str) -> Source {
+        Source::new(&Value::from(text), None, true)
+    }
+
+    #[test]
+    fn a_secret_is_found_in_text_that_stands_in_the_file() {
+        assert_eq!(
+            text("Bearer ${KEY_1}!"),
+            Source::Text(vec![
+                Part::Text("Bearer ".into()),
+                Part::Secret("KEY_1".into()),
+                Part::Text("!".into())
+            ])
+        );
+        assert!(text("${KEY}").has_secret());
+    }
+
+    #[test]
+    fn what_is_no_secret_stays_as_it_is_written() {
+        for plain in ["", "$", "${", "${}", "${1A}", "${a b}", "$KEY", "{KEY}", "${KEY"] {
+            assert_eq!(text(plain), Source::Literal(Value::from(plain)), "{plain}");
+        }
+        assert_eq!(text("$${KEY}"), Source::Literal(Value::from("${KEY}")));
+        let elsewhere = Source::new(&Value::from("$${KEY}"), None, false);
+        assert_eq!(elsewhere, Source::Literal(Value::from("$${KEY}")));
+    }
+
+    #[test]
+    fn a_lone_reference_keeps_its_type() {
+        let template = Template {
+            pieces: vec![Piece::Read(ReadId(0))],
+            jinja: false,
+        };
+        let source = Source::new(&Value::from("{env.n}"), Some(&Field::Template(template)), false);
+        assert_eq!(source, Source::Read(ReadId(0)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_searched_for_secrets(literal in r"[${}A-Cä1 ]{0,24}") {
+            let parts = literal_parts(&literal, true);
+            let found = parts.iter().map(|part| match part {
+                Part::Text(text) => text.len(),
+                Part::Secret(name) => name.len() + 3,
+                Part::Read(_) => 0,
+            });
+            prop_assert!(found.sum::<usize>() <= literal.len());
+        }
+    }
+}

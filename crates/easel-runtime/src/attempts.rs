@@ -1,0 +1,55 @@
+//! Attempts under way: polled in the order in which they began.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use easel_core::bind::Activation;
+use easel_core::event::Fact;
+use futures::future::BoxFuture;
+
+/// What an attempt or a pause comes to: the fact to be reported.
+pub(crate) type Pending = BoxFuture<'static, Fact>;
+
+/// Attempts and pauses that will report back, at most one an activation.
+///
+/// Of several that are done at once the one that began first reports first, so that a run in a scripted world always goes
+/// the same way. Polling costs in proportion to how many there are, which the run's concurrency bounds.
+#[derive(Default)]
+pub(crate) struct Attempts {
+    pending: BTreeMap<u64, (Activation, Pending)>,
+    next: u64,
+}
+
+impl Attempts {
+    /// Adds one.
+    pub fn add(&mut self, activation: Activation, pending: Pending) {
+        self.pending.insert(self.next, (activation, pending));
+        self.next += 1;
+    }
+
+    /// Drops one, which stops it.
+    pub fn cancel(&mut self, activation: Activation) {
+        self.pending.retain(|_, (of, _)| *of != activation);
+    }
+
+    /// True if none is under way.
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Waits for the next one to report. Never resolves while there is none.
+    pub async fn next(&mut self) -> Fact {
+        poll_fn(|context| {
+            for (&key, (_, pending)) in &mut self.pending {
+                if let Poll::Ready(fact) = Pin::new(pending).poll(context) {
+                    self.pending.remove(&key);
+                    return Poll::Ready(fact);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}

@@ -1,0 +1,475 @@
+//! The driver: a loop that feeds a machine and performs its effects.
+//!
+//! Pure attempts are made inline, one after the other; only what waits is kept under way. The journal is written before
+//! an effect that follows from it reaches the outside.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+
+use easel_components::{Call, Failure, PieceKind, Run, Turn, Wire};
+use easel_core::bind::Activation;
+use easel_core::draft::EffectClass;
+use easel_core::effect::{Effect, Execute, Observation, Outcome, Reaction};
+use easel_core::event::{Answer, Completion, Event, Fact, Fault, Ports, Start, Timestamp};
+use easel_core::machine::RunLife;
+use easel_core::workflow::NodeId;
+use easel_core::{Machine, Value};
+use easel_tools::references::References;
+use futures::channel::mpsc;
+use futures::future::{Either, select};
+use futures::{FutureExt, StreamExt};
+
+use crate::attempts::Attempts;
+use crate::engine::Engine;
+use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
+use crate::journal::JournalError;
+use crate::workflow::Workflow;
+use crate::wire::{Switchboard, Told};
+
+/// Where the driver puts what people see.
+pub type Observer<'a> = dyn FnMut(RunEvent) + Send + 'a;
+
+/// One run, from its first message to its end; it may wait for answers in between.
+pub(crate) struct Driver {
+    engine: Arc<Engine>,
+    workflow: Arc<Workflow>,
+    machine: Machine,
+    turn: Arc<Turn>,
+    attempts: Attempts,
+    switchboard: Arc<Switchboard>,
+    told: mpsc::UnboundedReceiver<Told>,
+    effects: VecDeque<Effect>,
+    /// Events that happened and are not in the journal yet, and how many are.
+    unwritten: Vec<Event>,
+    written: u64,
+    began: Timestamp,
+    /// What the node that spoke last put out, and what the last node did.
+    said: Option<Ports>,
+    last: Ports,
+    /// The event being numbered.
+    id: EventId,
+}
+
+/// What ended a turn.
+pub(crate) enum TurnEnd {
+    /// The run waits for an answer.
+    Waiting,
+    /// An answer fitted nothing; the run still waits.
+    Unfit,
+    /// The run is over.
+    Over(Outcome),
+}
+
+impl Driver {
+    /// Begins a run.
+    pub fn start(
+        engine: Arc<Engine>,
+        workflow: Arc<Workflow>,
+        start: Start,
+        turn: Arc<Turn>,
+        observe: &mut Observer<'_>,
+    ) -> Driver {
+        let at = engine.clock.now();
+        let (switchboard, told) = Switchboard::new();
+        let started = Event::new(at, Fact::Started(start.clone()));
+        let inputs = match turn.inputs.is_empty() {
+            true => Value::Null,
+            false => Value::from(turn.inputs.clone()),
+        };
+        let (machine, reaction) = Machine::start(workflow.compiled.clone(), start, at);
+        let mut driver = Driver {
+            engine,
+            workflow,
+            machine,
+            turn,
+            attempts: Attempts::default(),
+            switchboard,
+            told,
+            effects: VecDeque::new(),
+            unwritten: vec![started],
+            written: 0,
+            began: at,
+            said: None,
+            last: Ports::new(),
+            id: EventId::default(),
+        };
+        driver.emit(EventKind::WorkflowStarted { inputs }, observe);
+        driver.react(reaction, observe);
+        driver
+    }
+
+    /// Hands an answer to a waiting run.
+    pub fn answer(&mut self, answer: Answer, turn: Arc<Turn>, observe: &mut Observer<'_>) -> bool {
+        let before = self.machine.life();
+        self.began = self.engine.clock.now();
+        let old = std::mem::replace(&mut self.turn, turn);
+        self.happened(Fact::Answered(answer), observe);
+        let fits = self.machine.life() != before || before != RunLife::Waiting;
+        if !fits {
+            self.turn = old;
+        }
+        fits
+    }
+
+    /// The machine, to be looked at.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// What the node that spoke last put out; what the last node put out, if none spoke.
+    pub fn outputs(&self) -> Ports {
+        self.said.clone().unwrap_or_else(|| self.last.clone())
+    }
+
+    /// Drives the run until it waits or is over; once `stop` resolves it is ended as cancelled.
+    ///
+    /// # Errors
+    /// The journal failed; nothing that follows from what it lacks has reached the outside.
+    pub async fn drive_until(
+        &mut self,
+        observe: &mut Observer<'_>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<TurnEnd, JournalError> {
+        let mut stop = pin!(stop.fuse());
+        loop {
+            if (&mut stop).now_or_never().is_some() {
+                self.happened(Fact::Cancelled, observe);
+            }
+            while let Some(effect) = self.effects.pop_front() {
+                self.perform(effect, observe).await?;
+            }
+            match self.machine.life() {
+                RunLife::Running => {}
+                RunLife::Waiting => {
+                    self.write().await?;
+                    return Ok(TurnEnd::Waiting);
+                }
+                _ => {
+                    self.write().await?;
+                    let outcome = self.machine.outcome().cloned();
+                    return Ok(TurnEnd::Over(outcome.unwrap_or(Outcome::Done)));
+                }
+            }
+            self.write().await?;
+            let stopped = {
+                let waited = pin!(self.wait(observe));
+                matches!(select(&mut stop, waited).await, Either::Left(_))
+            };
+            if stopped {
+                self.happened(Fact::Cancelled, observe);
+            }
+        }
+    }
+
+    /// Waits for the next thing an attempt tells or reports. What it told comes first.
+    async fn wait(&mut self, observe: &mut Observer<'_>) {
+        let told = {
+            let reported = pin!(self.attempts.next());
+            match select(self.told.next(), reported).await {
+                Either::Left((told, _)) => Either::Left(told),
+                Either::Right((fact, _)) => Either::Right(fact),
+            }
+        };
+        match told {
+            Either::Left(Some(told)) => self.hear(told, observe),
+            Either::Left(None) => {}
+            Either::Right(fact) => {
+                self.hear_all(observe);
+                self.happened(fact, observe);
+            }
+        }
+    }
+
+    fn hear_all(&mut self, observe: &mut Observer<'_>) {
+        while let Some(Some(told)) = self.told.next().now_or_never() {
+            self.hear(told, observe);
+        }
+    }
+
+    async fn perform(
+        &mut self,
+        effect: Effect,
+        observe: &mut Observer<'_>,
+    ) -> Result<(), JournalError> {
+        match effect {
+            Effect::Execute(execute) => {
+                let node = self.workflow.compiled.node(execute.node);
+                if node.draft.effect != EffectClass::Pure {
+                    self.write().await?;
+                }
+                self.execute(execute, observe);
+            }
+            Effect::Cancel(activation) => self.attempts.cancel(activation),
+            Effect::Sleep {
+                activation,
+                milliseconds,
+            } => {
+                let pause = self.engine.clock.sleep(milliseconds);
+                let woke = async move {
+                    pause.await;
+                    Fact::Woke { activation }
+                };
+                self.attempts.add(activation, Box::pin(woke));
+            }
+            Effect::Feed { producer, turn } => {
+                self.switchboard.feed(producer, turn);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an attempt, or keeps it under way if it waits for something.
+    fn execute(&mut self, execute: Execute, observe: &mut Observer<'_>) {
+        let activation = execute.activation;
+        let behaviour = match self.workflow.behaviour(execute.node) {
+            Ok(behaviour) => behaviour.clone(),
+            Err(fault) => {
+                let fault = fault.clone();
+                return self.report(activation, Err(fault.into()), observe);
+            }
+        };
+        let node = self.workflow.compiled.node(execute.node);
+        let limit = node.draft.timeout_s;
+        let name = node.draft.name.clone();
+        let call = Call {
+            workflow: self.workflow.compiled.clone(),
+            execute,
+            turn: self.turn.clone(),
+            gathered: self.machine.gathered().clone(),
+            now: self.engine.clock.now(),
+            services: self.engine.services.clone(),
+            wire: self.switchboard.clone() as Arc<dyn Wire>,
+        };
+        match behaviour.run(call) {
+            Run::Done(result) => self.report(activation, result, observe),
+            Run::Later(attempt) => {
+                let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
+                let reported = async move {
+                    let result = match deadline {
+                        None => attempt.await,
+                        Some(deadline) => match select(attempt, deadline).await {
+                            Either::Left((result, _)) => result,
+                            Either::Right(((), _)) => {
+                                Err(too_slow(&name, limit.unwrap_or_default()).into())
+                            }
+                        },
+                    };
+                    fact(activation, result)
+                };
+                self.attempts.add(activation, Box::pin(reported));
+            }
+        }
+    }
+
+    fn report(
+        &mut self,
+        activation: Activation,
+        result: Result<Completion, Failure>,
+        observe: &mut Observer<'_>,
+    ) {
+        self.hear_all(observe);
+        self.happened(fact(activation, result), observe);
+    }
+
+    /// Something an attempt told while it was under way.
+    fn hear(&mut self, told: Told, observe: &mut Observer<'_>) {
+        match told {
+            Told::Opened(activation) => self.happened(Fact::Opened { activation }, observe),
+            Told::Shown(piece) => {
+                let Some(node) = self.machine.node_of(piece.speaker) else {
+                    return;
+                };
+                let subject = self.subject(node);
+                let (content, part): (Arc<str>, MessagePart) = match piece.kind {
+                    PieceKind::Text(text) => (text, MessagePart::Text),
+                    PieceKind::ThinkStart => ("".into(), MessagePart::ThinkStart),
+                    PieceKind::ThinkEnd => ("".into(), MessagePart::ThinkEnd),
+                    PieceKind::Reset => {
+                        return self.emit(EventKind::MessageReset { subject }, observe);
+                    }
+                };
+                let message = EventKind::Message {
+                    subject,
+                    content,
+                    part,
+                };
+                self.emit(message, observe);
+            }
+            Told::Note(node, _, note) => {
+                let subject = self.subject(node);
+                match note {
+                    easel_components::Note::Warning(text) => {
+                        self.emit(EventKind::Warning { subject, text }, observe);
+                    }
+                    easel_components::Note::ToolCall {
+                        path,
+                        tool,
+                        arguments,
+                        result,
+                        milliseconds,
+                    } => {
+                        let call = EventKind::ToolCall {
+                            subject,
+                            path,
+                            tool,
+                            arguments,
+                            result,
+                            milliseconds,
+                        };
+                        self.emit(call, observe);
+                    }
+                    easel_components::Note::ModelRequest(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Takes in a fact: journal, machine, what follows.
+    fn happened(&mut self, fact: Fact, observe: &mut Observer<'_>) {
+        let event = Event::new(self.engine.clock.now(), fact);
+        self.unwritten.push(event.clone());
+        self.id = EventId {
+            entry: self.written + self.unwritten.len() as u64 - 1,
+            counter: 0,
+        };
+        let reaction = self.machine.apply(event);
+        self.react(reaction, observe);
+    }
+
+    fn react(&mut self, reaction: Reaction, observe: &mut Observer<'_>) {
+        self.effects.extend(reaction.effects);
+        for observation in reaction.observations {
+            self.observe(observation, observe);
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), JournalError> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut self.unwritten);
+        let run = self.machine.run().clone();
+        let journal = &self.engine.journal;
+        journal.append(&run, self.written, &events).await?;
+        self.written += events.len() as u64;
+        Ok(())
+    }
+
+    fn subject(&self, node: NodeId) -> Subject {
+        Subject::new(self.workflow.compiled.clone(), node)
+    }
+
+    fn emit(&mut self, kind: EventKind, observe: &mut Observer<'_>) {
+        let id = self.id;
+        self.id.counter += 1;
+        observe(RunEvent { id, kind });
+    }
+
+    /// Projects what the machine observed onto what people see.
+    fn observe(&mut self, observation: Observation, observe: &mut Observer<'_>) {
+        match observation {
+            Observation::NodeStarted {
+                activation,
+                node,
+                scope,
+                at,
+            } => {
+                let subject = self.subject(node);
+                let started = EventKind::NodeStarted {
+                    subject,
+                    activation,
+                    scope,
+                    at,
+                };
+                self.emit(started, observe);
+            }
+            Observation::AttemptFailed(step) => {
+                let subject = self.subject(step.node);
+                self.emit(EventKind::AttemptFailed { subject, step }, observe);
+            }
+            Observation::NodeFinished { step, started } => {
+                let subject = self.subject(step.node);
+                let draft = &self.workflow.compiled.node(step.node).draft;
+                if step.fault.is_none() {
+                    self.last = step.ports.clone();
+                    if draft.drains {
+                        self.said = Some(step.ports.clone());
+                        let extras = message_extras(&step.ports, self.machine.gathered());
+                        let subject = subject.clone();
+                        self.emit(EventKind::MessageEnd { subject, extras }, observe);
+                    }
+                }
+                let finished = EventKind::NodeFinished {
+                    subject,
+                    step,
+                    started,
+                };
+                self.emit(finished, observe);
+            }
+            // The node that shows the text resets it when it takes the restart from the stream.
+            Observation::MessageReset { .. } => {}
+            Observation::Asked { fields, tips, .. } => {
+                self.emit(EventKind::UserInputs { fields, tips }, observe);
+            }
+            Observation::AnswerUnfit { open, .. } => {
+                self.emit(EventKind::AnswerUnfit { open }, observe);
+            }
+            Observation::Finished { outcome, at } => {
+                let usage = self.machine.usage();
+                let elapsed_ms = at.0 - self.began.0;
+                let event = match outcome {
+                    Outcome::Failed { node, fault } => EventKind::Error {
+                        subject: node.map(|node| self.subject(node)),
+                        fault,
+                        usage,
+                    },
+                    Outcome::Done | Outcome::Cancelled => EventKind::WorkflowFinished {
+                        outputs: self.outputs(),
+                        cancelled: outcome == Outcome::Cancelled,
+                        usage,
+                        elapsed_ms,
+                        at,
+                    },
+                };
+                self.emit(event, observe);
+            }
+        }
+    }
+}
+
+fn fact(activation: Activation, result: Result<Completion, Failure>) -> Fact {
+    match result {
+        Ok(completion) => Fact::Completed {
+            activation,
+            completion,
+        },
+        Err(Failure { fault, usage }) => Fact::Failed {
+            activation,
+            fault,
+            usage,
+        },
+    }
+}
+
+fn too_slow(name: &str, seconds: f64) -> Fault {
+    let message = format!(
+        "\"{name}\" was stopped after {seconds} s, its time limit. Set timeout_s on the node to give it longer."
+    );
+    Fault::new("timeout", message)
+}
+
+/// What goes with the end of a message: what it can cite, its files, its status.
+fn message_extras(ports: &Ports, gathered: &[Value]) -> easel_core::Object {
+    let mut extras = easel_core::Object::new();
+    for key in ["status", "attachment", "downloads"] {
+        if let Some(value) = ports.get(key).filter(|value| value.is_truthy()) {
+            extras.insert(key.into(), value.clone());
+        }
+    }
+    let found = References::gather(gathered.iter());
+    if !found.is_empty() {
+        extras.insert("reference".into(), found.to_value());
+    }
+    extras
+}

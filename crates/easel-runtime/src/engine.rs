@@ -1,0 +1,178 @@
+//! The engine: everything runs share.
+
+use std::sync::Arc;
+
+use easel_components::{Component, Registry, Services};
+use easel_models::ChatModel;
+use easel_secrets::{Environment, Provider};
+use easel_tools::World;
+
+use crate::clock::{Clock, SystemClock};
+use crate::journal::{Journal, MemoryJournal};
+use crate::session::Session;
+use crate::workflow::{LoadError, Workflow};
+
+/// What runs share: components, models, tools, journal, clock.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use easel_runtime::Engine;
+/// let engine = Engine::builder().build()?;
+/// # Ok(()) }
+/// ```
+pub struct Engine {
+    pub(crate) registry: Registry,
+    pub(crate) services: Arc<Services>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: RunLimits,
+    pub(crate) ids: Arc<dyn Fn() -> (Arc<str>, u64) + Send + Sync>,
+}
+
+/// What bounds one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Attempts under way at once; with 1, nodes start in the order of the file.
+    pub concurrency: u32,
+    /// Node runs after which a run fails.
+    pub node_runs: u64,
+}
+
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        RunLimits {
+            concurrency: 16,
+            node_runs: 10_000,
+        }
+    }
+}
+
+impl Engine {
+    /// An engine in the making.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Loads a canvas with this engine's components.
+    ///
+    /// # Errors
+    /// The bytes are no canvas.
+    pub fn load(&self, bytes: &[u8]) -> Result<Workflow, LoadError> {
+        Workflow::load_with(bytes, &self.registry)
+    }
+
+    /// This engine's components.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// A new conversation with a workflow.
+    pub fn session(self: &Arc<Self>, workflow: &Arc<Workflow>) -> Session {
+        Session::new(self.clone(), workflow.clone())
+    }
+}
+
+/// An engine in the making. What is not set is what comes with Easel, without a model or a tool that reaches outside.
+#[derive(Default)]
+pub struct Builder {
+    components: Vec<Arc<dyn Component>>,
+    model: Option<Arc<dyn ChatModel>>,
+    world: Option<World>,
+    secrets: Option<Arc<dyn Provider>>,
+    journal: Option<Arc<dyn Journal>>,
+    clock: Option<Arc<dyn Clock>>,
+    limits: RunLimits,
+    seed: Option<u64>,
+}
+
+impl Builder {
+    /// Where models are found.
+    pub fn model(mut self, model: Arc<dyn ChatModel>) -> Builder {
+        self.model = Some(model);
+        self
+    }
+
+    /// Tools that touch the world.
+    pub fn world(mut self, world: World) -> Builder {
+        self.world = Some(world);
+        self
+    }
+
+    /// Where secret values live; the environment if not set.
+    pub fn secrets(mut self, secrets: Arc<dyn Provider>) -> Builder {
+        self.secrets = Some(secrets);
+        self
+    }
+
+    /// Adds a component of one's own.
+    pub fn component(mut self, component: Arc<dyn Component>) -> Builder {
+        self.components.push(component);
+        self
+    }
+
+    /// Where events are kept; in memory if not set.
+    pub fn journal(mut self, journal: Arc<dyn Journal>) -> Builder {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Where time comes from.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Builder {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// What bounds a run.
+    pub fn limits(mut self, limits: RunLimits) -> Builder {
+        self.limits = limits;
+        self
+    }
+
+    /// Makes run ids and random choices the same each time: for tests.
+    pub fn seed(mut self, seed: u64) -> Builder {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    /// A component's table contradicts itself or takes another's name.
+    pub fn build(self) -> Result<Arc<Engine>, easel_catalog::Rejected> {
+        let mut registry = crate::builtin();
+        for component in self.components {
+            registry.add(component)?;
+        }
+        let services = Services {
+            models: self.model.unwrap_or_else(|| Arc::new(easel_models::Registry::empty())),
+            world: self.world.unwrap_or_else(World::none),
+            secrets: self.secrets.unwrap_or_else(|| Arc::new(Environment)),
+        };
+        Ok(Arc::new(Engine {
+            registry,
+            services: Arc::new(services),
+            journal: self.journal.unwrap_or_else(|| Arc::new(MemoryJournal::new())),
+            clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+            limits: self.limits,
+            ids: ids(self.seed),
+        }))
+    }
+}
+
+/// Run ids and seeds: counted from a given seed, or drawn.
+fn ids(seed: Option<u64>) -> Arc<dyn Fn() -> (Arc<str>, u64) + Send + Sync> {
+    match seed {
+        Some(seed) => {
+            let count = std::sync::atomic::AtomicU64::new(seed);
+            Arc::new(move || {
+                let n = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                (format!("run-{n}").into(), n)
+            })
+        }
+        None => Arc::new(|| {
+            let id = uuid::Uuid::now_v7();
+            let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
+            (id.simple().to_string().into(), low)
+        }),
+    }
+}

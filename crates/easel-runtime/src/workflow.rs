@@ -1,0 +1,138 @@
+//! A workflow that is loaded: compiled, with a prepared behaviour for every node, and what was found on the way.
+
+use std::sync::Arc;
+
+use easel_canvas::document::Document;
+use easel_canvas::lower::{self, Lowered};
+use easel_canvas::normalise::{self, Note};
+use easel_components::{Behaviour, Prepared, Registry};
+use easel_core::compile::{self, Finding};
+use easel_core::event::Fault;
+use easel_core::workflow as core;
+use easel_core::workflow::NodeId;
+
+/// A loaded workflow. Immutable; share it between runs.
+pub struct Workflow {
+    pub(crate) compiled: Arc<core::Workflow>,
+    document: Document,
+    notes: Vec<Note>,
+    parameters: Vec<lower::Finding>,
+    structure: Vec<Finding>,
+    behaviours: Vec<Result<Arc<dyn Behaviour>, Fault>>,
+}
+
+/// Why a workflow cannot be loaded at all.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The text is no canvas.
+    #[error(transparent)]
+    Unreadable(#[from] easel_canvas::error::ReadError),
+}
+
+impl Workflow {
+    /// Loads a canvas with the components that come with Easel.
+    ///
+    /// A workflow with faults in it loads too, so that it can be shown and mended: [`Workflow::refusals`] says why it
+    /// must not run.
+    ///
+    /// # Errors
+    /// The bytes are no canvas.
+    pub fn load(bytes: &[u8]) -> Result<Workflow, LoadError> {
+        Workflow::load_with(bytes, &crate::builtin())
+    }
+
+    /// Loads a canvas with these components.
+    ///
+    /// # Errors
+    /// The bytes are no canvas.
+    pub fn load_with(bytes: &[u8], registry: &Registry) -> Result<Workflow, LoadError> {
+        let read = Document::read(bytes)?;
+        Ok(Workflow::from_document(read, registry))
+    }
+
+    /// Loads a document that was read before.
+    pub fn from_document(document: Document, registry: &Registry) -> Workflow {
+        let normalised = normalise::normalise(&document);
+        let (document, notes) = (normalised.document, normalised.notes);
+        let Lowered { draft, findings } = lower::lower(&document, registry.catalog());
+        let compiled = compile::compile(draft);
+        let workflow = compiled.workflow;
+        let behaviours = workflow
+            .nodes
+            .iter()
+            .map(|node| prepare(&workflow, node, registry))
+            .collect();
+        Workflow {
+            compiled: Arc::new(workflow),
+            document,
+            notes,
+            parameters: findings,
+            structure: compiled.findings,
+            behaviours,
+        }
+    }
+
+    /// The compiled workflow that the machine runs.
+    pub fn compiled(&self) -> &Arc<core::Workflow> {
+        &self.compiled
+    }
+
+    /// The document, in today's form.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// What was rewritten to bring the document into today's form.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// What is wrong or doubtful about parameters.
+    pub fn parameter_findings(&self) -> &[lower::Finding] {
+        &self.parameters
+    }
+
+    /// What is wrong or doubtful about nodes, edges and references.
+    pub fn structure_findings(&self) -> &[Finding] {
+        &self.structure
+    }
+
+    /// Why the workflow must not run; nothing if it may.
+    pub fn refusals(&self) -> impl Iterator<Item = &Finding> {
+        self.structure.iter().filter(|finding| finding.refuses())
+    }
+
+    /// What a node does, or why it cannot do it.
+    pub(crate) fn behaviour(&self, node: NodeId) -> Result<&Arc<dyn Behaviour>, &Fault> {
+        match self.behaviours.get(node.0 as usize) {
+            Some(behaviour) => behaviour.as_ref(),
+            None => Err(&NO_NODE),
+        }
+    }
+}
+
+/// For a node number that is of another workflow.
+static NO_NODE: std::sync::LazyLock<Fault> =
+    std::sync::LazyLock::new(|| Fault::new("no_node", "There is no such node."));
+
+fn prepare(
+    workflow: &core::Workflow,
+    node: &core::Node,
+    registry: &Registry,
+) -> Result<Arc<dyn Behaviour>, Fault> {
+    let name = &node.draft.name;
+    let component = &node.draft.component;
+    match registry.get(component) {
+        Some(found) => found.prepare(Prepared {
+            workflow,
+            node,
+            registry,
+        }),
+        None => {
+            let message = format!(
+                "\"{name}\" is a {component}, which is no component that Easel has. `easel components` lists them."
+            );
+            Err(Fault::new("unknown_component", message))
+        }
+    }
+}
