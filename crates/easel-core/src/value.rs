@@ -204,6 +204,12 @@ impl From<bool> for Value {
     }
 }
 
+impl From<i32> for Value {
+    fn from(n: i32) -> Value {
+        Value::from(i64::from(n))
+    }
+}
+
 impl From<i64> for Value {
     fn from(n: i64) -> Value {
         Value::Number(Number::Int(n))
