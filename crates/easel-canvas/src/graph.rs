@@ -1,5 +1,6 @@
 //! The drawing that an editor keeps beside the components.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use easel_core::Value;
@@ -95,12 +96,12 @@ impl Document {
                 .unwrap_or_default()
         };
         let nodes: Vec<GraphNode> = part("nodes").iter().enumerate().filter_map(node).collect();
-        let is_tool = |id: &str| {
-            id.starts_with("Tool:")
-                || nodes
-                    .iter()
-                    .any(|node| &*node.id == id && &*node.label == "Tool")
-        };
+        let tools: HashSet<&str> = nodes
+            .iter()
+            .filter(|node| &*node.label == "Tool")
+            .map(|node| &*node.id)
+            .collect();
+        let is_tool = |id: &str| id.starts_with("Tool:") || tools.contains(id);
         let edges = part("edges")
             .iter()
             .enumerate()

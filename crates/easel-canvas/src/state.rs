@@ -165,7 +165,7 @@ fn system_defaults() -> [(&'static str, Value); 6] {
     [
         ("sys.query", Value::from("")),
         ("sys.user_id", Value::from("")),
-        ("sys.conversation_turns", Value::from(0)),
+        ("sys.conversation_turns", Value::from(0_i64)),
         ("sys.files", Value::empty_array()),
         ("sys.history", Value::empty_array()),
         ("sys.date", Value::from("")),
@@ -175,7 +175,7 @@ fn system_defaults() -> [(&'static str, Value); 6] {
 /// The empty value of a declared type.
 fn empty_of_type(kind: &str) -> Value {
     match kind {
-        "number" => Value::from(0),
+        "number" => Value::from(0_i64),
         "boolean" => Value::from(false),
         "object" => Value::empty_object(),
         _ if kind.starts_with("array") => Value::empty_array(),
@@ -188,7 +188,7 @@ fn emptied(value: &Value) -> Value {
     match value {
         Value::Null => Value::Null,
         Value::Bool(_) => Value::from(false),
-        Value::Number(_) => Value::from(0),
+        Value::Number(_) => Value::from(0_i64),
         Value::String(_) => Value::from(""),
         Value::Array(_) => Value::empty_array(),
         Value::Object(_) => Value::empty_object(),
