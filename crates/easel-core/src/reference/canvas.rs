@@ -98,6 +98,23 @@ impl Grammar<'_> {
     }
 
     /// Compiles a text: its references become reads, numbered by `read`.
+    ///
+    /// ```
+    /// use easel_core::bind::{Inputs, ReadId, Resolved};
+    /// use easel_core::reference::canvas::Grammar;
+    /// use easel_core::template::Rendering;
+    ///
+    /// let grammar = Grammar { known: &|_| false, in_iteration: false, jinja: false };
+    /// let mut keys = Vec::new();
+    /// let template = grammar.template(r#"{"q": {sys.query}} {line}"#, |reference| {
+    ///     keys.push(reference.to_string());
+    ///     ReadId(0)
+    /// });
+    /// assert_eq!(keys, ["sys.query"]);
+    ///
+    /// let inputs = Inputs([Resolved::Value("hi".into())].into());
+    /// assert_eq!(template.render(&inputs, Rendering::Display), r#"{"q": hi} {line}"#);
+    /// ```
     pub fn template(&self, text: &str, mut read: impl FnMut(Reference) -> ReadId) -> Template {
         let scan = self.scan(text);
         let mut template = Template {

@@ -92,7 +92,10 @@ fn spaced(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_char('"')?;
     let mut plain = text;
-    while let Some(at) = plain.find(|c: char| matches!(c, '"' | '\\' | '\0'..='\x1f')) {
+    while let Some(at) = plain
+        .bytes()
+        .position(|b| matches!(b, b'"' | b'\\' | ..=0x1f))
+    {
         let (before, rest) = plain.split_at(at);
         f.write_str(before)?;
         let mut rest = rest.chars();
