@@ -8,11 +8,13 @@
 //! - `live` (feature `http`) goes out, through [`guard`].
 
 pub mod code;
+pub mod contract;
 pub mod error;
 pub mod files;
 pub mod guard;
 pub mod http;
 pub mod memory;
+pub mod references;
 pub mod retrieval;
 pub mod scripted;
 pub mod search;
@@ -20,5 +22,6 @@ pub mod sql;
 pub mod world;
 
 pub use error::{Capability, ToolError};
+pub use references::References;
 pub use scripted::{Script, ScriptedWorld};
 pub use world::World;
