@@ -141,7 +141,7 @@ pub trait Wire: Send + Sync {
     fn stream(&self, producer: Activation) -> StreamReader;
 
     /// Leaves a remark for the record and for people: a reference that was missing, a tool call.
-    fn note(&self, node: NodeId, activation: Activation, note: Note);
+    fn note(&self, node: NodeId, note: Note);
 }
 
 /// A remark an attempt leaves.

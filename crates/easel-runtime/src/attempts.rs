@@ -34,11 +34,6 @@ impl Attempts {
         self.pending.retain(|_, (of, _)| *of != activation);
     }
 
-    /// True if none is under way.
-    pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
-    }
-
     /// Waits for the next one to report. Never resolves while there is none.
     pub async fn next(&mut self) -> Fact {
         poll_fn(|context| {

@@ -47,6 +47,8 @@ pub(crate) struct Driver {
     /// What the node that spoke last put out, and what the last node did.
     said: Option<Ports>,
     last: Ports,
+    /// The question that is open.
+    asked: Option<EventKind>,
     /// The event being numbered.
     id: EventId,
 }
@@ -55,8 +57,6 @@ pub(crate) struct Driver {
 pub(crate) enum TurnEnd {
     /// The run waits for an answer.
     Waiting,
-    /// An answer fitted nothing; the run still waits.
-    Unfit,
     /// The run is over.
     Over(Outcome),
 }
@@ -92,6 +92,7 @@ impl Driver {
             began: at,
             said: None,
             last: Ports::new(),
+            asked: None,
             id: EventId::default(),
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
@@ -136,8 +137,9 @@ impl Driver {
             if (&mut stop).now_or_never().is_some() {
                 self.happened(Fact::Cancelled, observe);
             }
-            while let Some(effect) = self.effects.pop_front() {
+            if let Some(effect) = self.effects.pop_front() {
                 self.perform(effect, observe).await?;
+                continue;
             }
             match self.machine.life() {
                 RunLife::Running => {}
@@ -296,7 +298,7 @@ impl Driver {
                 };
                 self.emit(message, observe);
             }
-            Told::Note(node, _, note) => {
+            Told::Note(node, note) => {
                 let subject = self.subject(node);
                 match note {
                     easel_components::Note::Warning(text) => {
@@ -410,10 +412,16 @@ impl Driver {
             // The node that shows the text resets it when it takes the restart from the stream.
             Observation::MessageReset { .. } => {}
             Observation::Asked { fields, tips, .. } => {
-                self.emit(EventKind::UserInputs { fields, tips }, observe);
+                let asked = EventKind::UserInputs { fields, tips };
+                self.asked = Some(asked.clone());
+                self.emit(asked, observe);
             }
+            // The question stays open, so it is asked again.
             Observation::AnswerUnfit { open, .. } => {
                 self.emit(EventKind::AnswerUnfit { open }, observe);
+                if let Some(asked) = self.asked.clone() {
+                    self.emit(asked, observe);
+                }
             }
             Observation::Finished { outcome, at } => {
                 let usage = self.machine.usage();

@@ -144,7 +144,7 @@ impl Builder {
             registry.add(component)?;
         }
         let services = Services {
-            models: self.model.unwrap_or_else(|| Arc::new(easel_models::Registry::empty())),
+            models: self.model.unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
             world: self.world.unwrap_or_else(World::none),
             secrets: self.secrets.unwrap_or_else(|| Arc::new(Environment)),
         };

@@ -32,6 +32,7 @@ mod driver;
 mod engine;
 mod event;
 mod journal;
+mod script;
 mod session;
 mod wire;
 mod workflow;
@@ -40,8 +41,12 @@ pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use journal::{Journal, JournalError, MemoryJournal};
+pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
 pub use workflow::{LoadError, Workflow};
+
+pub use easel_core::event::Timestamp;
+pub use easel_core::{Object, Value};
 
 /// The components that come with Easel.
 pub fn builtin() -> easel_components::Registry {

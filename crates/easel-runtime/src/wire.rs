@@ -14,7 +14,7 @@ use futures::channel::mpsc;
 pub(crate) enum Told {
     Shown(Piece),
     Opened(Activation),
-    Note(NodeId, Activation, Note),
+    Note(NodeId, Note),
 }
 
 /// The driver's end of all attempts of one run.
@@ -100,7 +100,7 @@ impl Wire for Switchboard {
         })
     }
 
-    fn note(&self, node: NodeId, activation: Activation, note: Note) {
-        self.tell(Told::Note(node, activation, note));
+    fn note(&self, node: NodeId, note: Note) {
+        self.tell(Told::Note(node, note));
     }
 }
