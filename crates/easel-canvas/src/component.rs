@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use easel_core::{Object, Value};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::document::Document;
 
@@ -95,19 +95,15 @@ pub(crate) fn entry_params(entry: &Value) -> Arc<Object> {
 }
 
 /// The ids behind an entry: `obj.downstream` of an old exporter first, then `downstream`.
-fn entry_downstream(entry: &Value) -> Vec<Arc<str>> {
+pub(crate) fn entry_downstream(entry: &Value) -> Vec<Arc<str>> {
     let listed = entry.get("downstream").map(ids).unwrap_or_default();
-    let Some(doubled) = entry.get("obj").and_then(|obj| obj.get("downstream")) else {
-        return listed;
-    };
-    let mut downstream = ids(doubled);
-    downstream.extend(
-        listed
-            .into_iter()
-            .filter(|id| !downstream.contains(id))
-            .collect::<Vec<_>>(),
-    );
-    downstream
+    match entry.get("obj").and_then(|obj| obj.get("downstream")) {
+        None => listed,
+        Some(doubled) => {
+            let once: IndexSet<Arc<str>> = ids(doubled).into_iter().chain(listed).collect();
+            once.into_iter().collect()
+        }
+    }
 }
 
 /// The texts in a list of ids; a bare text is a list of one. Blank and non-text items name nothing.

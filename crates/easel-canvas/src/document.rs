@@ -1,8 +1,13 @@
 //! A canvas as data: read from a file, everything in it kept, its parts seen through typed views.
 
+mod places;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use easel_core::{Object, Value};
+
+pub use places::Wanted;
 
 use crate::error::ReadError;
 use crate::pointer::{Pointer, Step};
@@ -44,10 +49,44 @@ pub(crate) struct Origin {
     inner: Option<Arc<Source>>,
     /// The place of the canvas in that text.
     inner_base: Pointer,
-    /// What normalising moved: the new place and the one before, in the order of the moves.
-    pub(crate) moves: Vec<(Pointer, Pointer)>,
+    /// What normalising moved.
+    pub(crate) moves: Moves,
     /// True once the document says something else than its file.
     pub(crate) changed: bool,
+}
+
+/// What was moved inside a document, stage by stage.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Moves(Vec<HashMap<Pointer, Pointer>>);
+
+impl Moves {
+    /// Begins a stage: places before the next moves are places after the last ones.
+    pub(crate) fn begin_stage(&mut self) {
+        if self.0.last().is_none_or(|stage| !stage.is_empty()) {
+            self.0.push(HashMap::new());
+        }
+    }
+
+    /// Remembers that what stands at `now` was made from what stood at `before`.
+    pub(crate) fn add(&mut self, now: Pointer, before: Pointer) {
+        match self.0.last_mut() {
+            Some(stage) => drop(stage.insert(now, before)),
+            None => self.0.push(HashMap::from([(now, before)])),
+        }
+    }
+
+    /// The place from which what stands at `place` now was made. In each stage the longest move counts.
+    fn back(&self, place: &[Step]) -> Pointer {
+        let mut place: Pointer = place.iter().cloned().collect();
+        for stage in self.0.iter().rev() {
+            let moved = (0..=place.len()).rev().find_map(|end| {
+                let (prefix, rest) = place.split_at(end);
+                Some(stage.get(prefix)?.clone().join(rest))
+            });
+            place = moved.unwrap_or(place);
+        }
+        place
+    }
 }
 
 /// The member of a wrapper that holds the canvas.
@@ -138,13 +177,7 @@ impl Document {
 
     /// The place in the canvas as it was read from which what stands at `place` now was made.
     pub fn place_as_read(&self, place: &[Step]) -> Pointer {
-        let mut place: Pointer = place.iter().cloned().collect();
-        for (now, before) in self.origin.moves.iter().rev() {
-            if let Some(rest) = place.below(now) {
-                place = before.clone().join(rest);
-            }
-        }
-        place
+        self.origin.moves.back(place)
     }
 
     /// Members that stand more than once in one object of the canvas, in the order of the file; two components of one

@@ -1,8 +1,9 @@
 //! Old and unusual shapes of a canvas, rewritten to today's.
 //!
 //! [`normalise`] is pure and idempotent: the document it is given stays as it is, and a document in today's form comes
-//! back unchanged and without a note. Every rewrite leaves a [`Note`]. One file per theme; [`normalise`] names their
-//! order, which matters: names before drawings, drawings before parameters, parameters before the old interaction points.
+//! back unchanged and without a note. Every rewrite leaves a [`Note`]. One file per theme. Their order matters: a
+//! drawing has its names before components are derived by them, parameters their shapes before the old interaction points come
+//! apart, and ids change last, when nothing that is removed can free one any more.
 
 mod answer;
 mod derive;
@@ -112,15 +113,10 @@ pub fn normalise(document: &Document) -> Normalised {
         document: document.clone(),
         notes: Vec::new(),
     };
-    shape::document(&mut rewriter);
-    shape::entries(&mut rewriter);
-    rename::classes(&mut rewriter);
-    rename::ids(&mut rewriter);
-    derive::components(&mut rewriter);
-    placeholder::references(&mut rewriter);
-    params::shapes(&mut rewriter);
-    legacy::classes(&mut rewriter);
-    answer::turns(&mut rewriter);
+    for pass in PASSES {
+        rewriter.document.origin.moves.begin_stage();
+        pass(&mut rewriter);
+    }
     let Rewriter {
         mut document,
         notes,
@@ -128,6 +124,20 @@ pub fn normalise(document: &Document) -> Normalised {
     document.origin.changed |= !notes.is_empty();
     Normalised { document, notes }
 }
+
+/// The rewrites in their order.
+const PASSES: [fn(&mut Rewriter); 10] = [
+    shape::document,
+    shape::entries,
+    rename::drawn,
+    derive::components,
+    rename::classes,
+    placeholder::references,
+    params::shapes,
+    legacy::classes,
+    answer::turns,
+    rename::ids,
+];
 
 /// A document on its way to today's form.
 struct Rewriter {
@@ -147,7 +157,7 @@ impl Rewriter {
 
     /// Remembers that what stands at `now` was made from what stood at `before`.
     fn moved(&mut self, now: Pointer, before: Pointer) {
-        self.document.origin.moves.push((now, before));
+        self.document.origin.moves.add(now, before);
     }
 
     /// The members at the top of the canvas.

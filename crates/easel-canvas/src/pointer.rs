@@ -1,5 +1,6 @@
 //! Where something stands in a document: the steps from its root.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -64,6 +65,12 @@ impl Deref for Pointer {
     type Target = [Step];
 
     fn deref(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+impl Borrow<[Step]> for Pointer {
+    fn borrow(&self) -> &[Step] {
         &self.0
     }
 }

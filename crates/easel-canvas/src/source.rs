@@ -144,7 +144,7 @@ impl Source {
     pub fn duplicate_keys(&self) -> Vec<Duplicate> {
         let mut scanner = self.scanner(usize::MAX);
         let mut names: Vec<HashMap<Cow<'_, str>, Range<usize>>> = Vec::new();
-        let mut duplicates = Vec::new();
+        let (mut places, mut ranges) = (Vec::new(), Vec::new());
         while let Ok(Some(token)) = scanner.token() {
             match token {
                 Token::Open(_) => names.push(HashMap::new()),
@@ -157,16 +157,25 @@ impl Source {
                     };
                     match seen.get(&name) {
                         None => drop(seen.insert(name, range)),
-                        Some(first) => duplicates.push(Duplicate {
-                            place: self.place(&scanner, scanner.open()),
-                            first: self.position(first),
-                            again: self.position(&range),
-                        }),
+                        Some(first) => {
+                            places.push(self.place(&scanner, scanner.open()));
+                            ranges.extend([first.clone(), range]);
+                        }
                     }
                 }
             }
         }
-        duplicates
+        let positions = self.positions(&ranges);
+        let duplicate = |(place, at): (Pointer, &[Position])| match *at {
+            [first, again] => Some(Duplicate {
+                place,
+                first,
+                again,
+            }),
+            _ => None,
+        };
+        let both = places.into_iter().zip(positions.chunks(2));
+        both.filter_map(duplicate).collect()
     }
 
     fn scanner(&self, depth_limit: usize) -> Scanner<'_> {
@@ -308,6 +317,36 @@ impl Source {
 
     fn point(&self, at: usize) -> Position {
         self.position(&(at..at))
+    }
+
+    /// The positions of ranges of [`Source::text`], in their order. The lines are counted once.
+    pub(crate) fn positions(&self, ranges: &[Range<usize>]) -> Vec<Position> {
+        let mut order: Vec<usize> = (0..ranges.len()).collect();
+        order.sort_unstable_by_key(|&at| ranges.get(at).map(|range| range.start));
+        let mut positions = vec![Position::default(); ranges.len()];
+        let mark = self.text.len() - self.text().len();
+        let (mut counted, mut line, mut column) = (0, 1, 1);
+        for at in order {
+            let (Some(range), Some(position)) = (ranges.get(at), positions.get_mut(at)) else {
+                continue;
+            };
+            let more = self.text().get(counted..range.start).unwrap_or_default();
+            match more.rfind('\n') {
+                None => column += more.chars().count(),
+                Some(last) => {
+                    line += more.matches('\n').count();
+                    column = more.get(last..).unwrap_or_default().chars().count();
+                }
+            }
+            counted = range.start;
+            *position = Position {
+                line,
+                column,
+                offset: range.start + mark,
+                len: range.len(),
+            };
+        }
+        positions
     }
 
     /// The position of a range of [`Source::text`].

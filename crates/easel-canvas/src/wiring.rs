@@ -1,5 +1,6 @@
 //! The edges of a canvas: the union of what its components list and what its drawing shows.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -92,11 +93,16 @@ impl Document {
                 _ => None,
             }
         };
+        let mut lines: HashMap<(&str, &str), usize> = HashMap::new();
+        for line in &graph.edges {
+            let ends = (&*line.source, &*line.target);
+            lines.entry(ends).or_insert(line.index);
+        }
         let line = |edge: &Edge| {
-            let is_it = |line: &&crate::graph::GraphEdge| {
-                line.source == edge.from && line.target == edge.to
-            };
-            graph.edges.iter().find(is_it).map_or(0, |line| line.index)
+            lines
+                .get(&(&*edge.from, &*edge.to))
+                .copied()
+                .unwrap_or_default()
         };
         let asymmetry = |edge: Edge| {
             let kind = kind_of(&edge)?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use easel_canvas::document::Document;
-use easel_canvas::normalise::{Rewrite, normalise};
+use easel_canvas::normalise::normalise;
 use easel_core::Value;
 
 /// Every canvas with its path, or nothing, loudly.

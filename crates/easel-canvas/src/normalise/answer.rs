@@ -93,6 +93,7 @@ struct Plan {
 impl Plan {
     /// Puts a Message between each `Answer` and the nodes before it that don't speak for themselves.
     fn show(&mut self) {
+        let mut taken = self.components.keys().cloned().collect();
         for (id, component) in &self.components {
             if SILENT.iter().any(|class| component.is(class)) {
                 continue;
@@ -107,7 +108,7 @@ impl Plan {
             if asked.is_empty() {
                 continue;
             }
-            let message = free_id(&self.components, &self.shows, id);
+            let message = free_id(&mut taken, id);
             targets.insert(message.clone());
             self.wires.insert(message.clone(), asked);
             self.shows.insert(id.clone(), message);
@@ -166,11 +167,30 @@ impl Plan {
             .filter(|id| !kept.contains(*id))
             .cloned()
             .collect();
+        if self.removed.len() == self.components.len() {
+            // A document without components would be derived from its drawing the next time.
+            self.removed.clear();
+        }
         self.wires.retain(|id, _| !self.removed.contains(id));
     }
 
+    /// The entry of the Message that shows what a node puts out; its edges come later.
+    fn message(&self, id: &str, shown: &Value) -> Value {
+        let mut obj = Object::new();
+        obj.insert("component_name".into(), "Message".into());
+        obj.insert("params".into(), self.message_params(id).into());
+        let mut entry = Object::new();
+        entry.insert("obj".into(), obj.into());
+        entry.insert("downstream".into(), Value::empty_array());
+        entry.insert("upstream".into(), Value::empty_array());
+        if let Some(parent) = shown.get("parent_id") {
+            entry.insert("parent_id".into(), parent.clone());
+        }
+        entry.into()
+    }
+
     /// The parameters of the Message that shows what a node puts out.
-    fn message(&self, id: &str) -> Object {
+    fn message_params(&self, id: &str) -> Object {
         let class = self
             .components
             .get(id)
@@ -214,22 +234,16 @@ fn named_targets(component: &Component) -> Vec<Arc<str>> {
     cases.chain(others).flat_map(ids).collect()
 }
 
-/// An id for the Message that shows what `id` puts out.
-fn free_id(
-    components: &IndexMap<Arc<str>, Component>,
-    shows: &IndexMap<Arc<str>, Arc<str>>,
-    id: &str,
-) -> Arc<str> {
+/// An id for the Message that shows what `id` puts out; it is taken from then on.
+fn free_id(taken: &mut IndexSet<Arc<str>>, id: &str) -> Arc<str> {
     let base = format!("Message:{}", id.replace(':', "_"));
-    let taken =
-        |id: &str| components.contains_key(id) || shows.values().any(|taken| &**taken == id);
-    if !taken(&base) {
-        return base.into();
+    let mut free: Arc<str> = base.as_str().into();
+    let mut number = 2;
+    while !taken.insert(free.clone()) {
+        free = format!("{base}_{number}").into();
+        number += 1;
     }
-    let numbered = (2..)
-        .map(|number| format!("{base}_{number}"))
-        .find(|id| !taken(id));
-    numbered.unwrap_or(base).into()
+    free
 }
 
 /// The edges the other way round.
@@ -251,24 +265,14 @@ fn write_components(rewriter: &mut Rewriter, plan: &Plan, before: &Wires) {
     let Some(entries) = rewriter.entries() else {
         return;
     };
-    entries.retain(|id, _| !plan.removed.contains(id));
-    for (id, message) in &plan.shows {
-        let Some(at) = entries.get_index_of(id) else {
+    for (id, entry) in std::mem::take(entries) {
+        if plan.removed.contains(&id) {
             continue;
-        };
-        let mut obj = Object::new();
-        obj.insert("component_name".into(), "Message".into());
-        obj.insert("params".into(), plan.message(id).into());
-        let mut entry = Object::new();
-        entry.insert("obj".into(), obj.into());
-        if let Some(parent) = plan
-            .components
-            .get(id)
-            .and_then(|component| component.entry.get("parent_id"))
-        {
-            entry.insert("parent_id".into(), parent.clone());
         }
-        entries.shift_insert(at + 1, message.clone(), entry.into());
+        let shown = plan.shows.get(&id);
+        let message = shown.map(|message| (message.clone(), plan.message(&id, &entry)));
+        entries.insert(id, entry);
+        entries.extend(message);
     }
     for (id, entry) in entries.iter_mut() {
         let Some(entry) = members(entry) else {
@@ -353,7 +357,7 @@ fn redraw(rewriter: &mut Rewriter, plan: &Plan, before: &Wires) {
             continue;
         };
         if let Some(message) = plan.shows.get(&id) {
-            added.push(drawn_message(node, message, plan.message(&id)));
+            added.push(drawn_message(node, message, plan.message_params(&id)));
         }
         if let Some(node) = members(node).filter(|_| plan.answers.contains(&id)) {
             object_at(node, "data", |data| {
@@ -442,3 +446,7 @@ fn line(from: &str, to: &str) -> Value {
         .collect::<Object>()
         .into()
 }
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

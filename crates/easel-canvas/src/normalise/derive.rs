@@ -265,3 +265,7 @@ fn list<'i>(ids: impl Iterator<Item = &'i Arc<str>>) -> Value {
             .collect::<Vec<_>>(),
     )
 }
+
+#[cfg(test)]
+#[path = "derive_tests.rs"]
+mod tests;

@@ -61,31 +61,37 @@ fn message(node: &mut Node) {
 
 /// Each category leads to a list of ids and has its examples one by one.
 fn categorize(node: &mut Node) {
-    let mut remarks = Vec::new();
+    let (mut leading, mut exemplified) = (0, 0);
     let described = node
         .params
         .get_mut("category_description")
         .and_then(members);
-    for (name, category) in described.into_iter().flatten() {
+    for (_, category) in described.into_iter().flatten() {
         let Some(category) = members(category) else {
             continue;
         };
-        if to_list(category, "to") {
-            remarks.push(format!(
-                "`to` of the category `{name}` was one id and is a list of ids now"
-            ));
-        }
+        leading += usize::from(to_list(category, "to"));
         if let Some(Value::String(lines)) = category.get("examples") {
             let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
             let list: Vec<Value> = lines.map(Value::from).collect();
             category.insert("examples".into(), list.into());
-            remarks.push(format!(
-                "`examples` of the category `{name}` was one text and is a list of its lines now"
-            ));
+            exemplified += 1;
         }
     }
-    for what in remarks {
-        node.note_param(Rewrite::ParamReshaped, "category_description", what);
+    for (count, what) in [
+        (
+            leading,
+            "`to` of {} categories was one id and is a list of ids now",
+        ),
+        (
+            exemplified,
+            "`examples` of {} categories was one text and is a list of its lines now",
+        ),
+    ] {
+        if count > 0 {
+            let what = what.replace("{}", &count.to_string());
+            node.note_param(Rewrite::ParamReshaped, "category_description", what);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::{Rewrite, Rewriter, rewritten};
 use crate::component::{entry_class, text};
-use crate::edit::{items, members, object_at, rename};
+use crate::edit::{items, members, object_at};
 use crate::pointer::Pointer;
 
 /// An old class name and the present one.
@@ -76,7 +76,7 @@ fn present(class: &str) -> Option<&'static str> {
         .map(|renamed| renamed.new)
 }
 
-/// Classes of components, of tools inside agents, and of drawn nodes.
+/// Classes of components and of tools inside agents.
 pub(super) fn classes(rewriter: &mut Rewriter) {
     rewriter.each_node(|node| {
         if let Some(new) = present(&node.class) {
@@ -101,7 +101,15 @@ pub(super) fn classes(rewriter: &mut Rewriter) {
             );
         }
     });
-    drawn(rewriter);
+}
+
+/// The old `Fillup` asked without words of its own; what it became asks with some unless told.
+fn quiet(old: &str, params: &mut Object) {
+    if old == "Fillup" {
+        params
+            .entry("enable_tips".into())
+            .or_insert(Value::from(false));
+    }
 }
 
 /// The tools of an agent, and those of agents among them, under their present names; `None` if they are already.
@@ -128,7 +136,7 @@ fn tools_renamed(tools: &Value) -> Option<Value> {
 }
 
 /// Labels, names and kinds of drawn nodes.
-fn drawn(rewriter: &mut Rewriter) {
+pub(super) fn drawn(rewriter: &mut Rewriter) {
     let mut repaired = Vec::new();
     each_drawn(rewriter, "nodes", |at, node| {
         let mut changed = false;
@@ -142,6 +150,9 @@ fn drawn(rewriter: &mut Rewriter) {
                     data.insert("name".into(), new.into());
                 }
                 data.insert("label".into(), new.into());
+                if let Some(Value::Object(_)) = data.get("form") {
+                    object_at(data, "form", |form| quiet(&label, form));
+                }
             });
             changed = true;
         }
@@ -190,14 +201,12 @@ pub(super) fn ids(rewriter: &mut Rewriter) {
     }
     let rewrite = |text: &str| rewrite_reference(text, &ids);
     if let Some(entries) = rewriter.entries() {
-        for entry in entries.values_mut() {
-            if let Some(new) = rewritten(entry, &rewrite) {
-                *entry = new;
-            }
-        }
-        for (old, new) in &ids {
-            rename(entries, old, new);
-        }
+        let renamed = std::mem::take(entries).into_iter().map(|(id, entry)| {
+            let id = ids.get(&id).cloned().unwrap_or(id);
+            let entry = rewritten(&entry, &rewrite).unwrap_or(entry);
+            (id, entry)
+        });
+        *entries = renamed.collect();
     }
     for name in ["path", "history", "messages", "reference"] {
         if let Some(new) = rewriter
@@ -221,8 +230,19 @@ pub(super) fn ids(rewriter: &mut Rewriter) {
         }
     });
     each_drawn(rewriter, "edges", |_, edge| {
+        // An editor makes the id of a line from the ids that it joins.
+        let joined = ["source", "target"]
+            .into_iter()
+            .filter_map(|end| text(edge.get(end)));
+        let mut joined: Vec<_> = joined.filter_map(|id| ids.get_key_value(&id)).collect();
+        joined.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
         rewrite_members(edge, &["source", "target"], &rewrite);
-        rewrite_members(edge, &["id"], &|id| rewrite_inside(id, &ids));
+        rewrite_members(edge, &["id"], &|id| {
+            let new = joined
+                .iter()
+                .fold(id.to_owned(), |id, (old, new)| id.replace(&***old, new));
+            (new != id).then_some(new)
+        });
     });
     for (old, new) in &ids {
         rewriter.note(
@@ -234,11 +254,11 @@ pub(super) fn ids(rewriter: &mut Rewriter) {
     }
 }
 
-/// The ids to rename, longest first. An id whose new name is taken keeps its old one.
+/// The ids to rename. An id whose new name is taken keeps its old one.
 fn renamed_ids(rewriter: &Rewriter) -> IndexMap<Arc<str>, Arc<str>> {
     let mut classes: IndexMap<Arc<str>, Arc<str>> = IndexMap::new();
     for node in rewriter.document.graph().nodes {
-        classes.insert(node.id, node.label);
+        classes.entry(node.id).or_insert(node.label);
     }
     for (id, entry) in rewriter
         .document
@@ -266,7 +286,6 @@ fn renamed_ids(rewriter: &Rewriter) -> IndexMap<Arc<str>, Arc<str>> {
             ids.insert(id.clone(), new);
         }
     }
-    ids.sort_by(|a, _, b, _| b.len().cmp(&a.len()));
     ids
 }
 
@@ -313,12 +332,4 @@ fn rewrite_reference(text: &str, ids: &IndexMap<Arc<str>, Arc<str>>) -> Option<S
     }
     rewritten.push_str(rest);
     changed.then_some(rewritten)
-}
-
-/// An editor's edge id, which is made of the ids it joins.
-fn rewrite_inside(text: &str, ids: &IndexMap<Arc<str>, Arc<str>>) -> Option<String> {
-    let new = ids.iter().fold(text.to_owned(), |text, (old, new)| {
-        text.replace(&**old, new)
-    });
-    (new != text).then_some(new)
 }

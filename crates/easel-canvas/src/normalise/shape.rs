@@ -3,7 +3,7 @@
 use easel_core::{Object, Value};
 
 use super::{Rewrite, Rewriter};
-use crate::component::{ids, text};
+use crate::component::{entry_downstream, ids, text};
 use crate::edit::{members, rename};
 use crate::pointer::Pointer;
 use crate::state::{history_entry, is_empty_bucket, memory_entry};
@@ -170,6 +170,8 @@ pub(super) fn entries(rewriter: &mut Rewriter) {
             rewriter.moved(obj.key("params"), place.clone().key("params"));
         }
         if doubled(&mut new) {
+            let merged = entry_downstream(&entry).into_iter().map(Value::from);
+            new.insert("downstream".into(), Value::from(merged.collect::<Vec<_>>()));
             rewriter.note(
                 Rewrite::EntryReshaped,
                 &place.clone().key("obj").key("downstream"),
@@ -228,20 +230,8 @@ fn flat(entry: &mut Object) -> bool {
     true
 }
 
-/// Merges `obj.downstream` into `downstream`, its ids first. Says whether there was one.
+/// Takes the list `downstream` out of an entry's `obj`. Says whether there was one.
 fn doubled(entry: &mut Object) -> bool {
-    let second = entry
-        .get_mut("obj")
-        .and_then(members)
-        .and_then(|obj| obj.shift_remove("downstream"));
-    let Some(second) = second else { return false };
-    let mut merged = ids(&second);
-    for id in entry.get("downstream").map(ids).unwrap_or_default() {
-        if !merged.contains(&id) {
-            merged.push(id);
-        }
-    }
-    let merged: Vec<Value> = merged.into_iter().map(Value::from).collect();
-    entry.insert("downstream".into(), merged.into());
-    true
+    let obj = entry.get_mut("obj").and_then(members);
+    obj.is_some_and(|obj| obj.shift_remove("downstream").is_some())
 }
