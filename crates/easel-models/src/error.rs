@@ -204,7 +204,9 @@ impl ModelError {
             | ModelError::RateLimited { .. }
             | ModelError::Broken { .. }
             | ModelError::Scripted { .. } => true,
-            ModelError::Refused { status, .. } => *status == 408 || *status >= 500,
+            ModelError::Refused { status, .. } => {
+                *status == 408 || (*status >= 500 && *status != 501)
+            }
             ModelError::Failed { passing, .. } => *passing,
             ModelError::Unauthorised { .. }
             | ModelError::KeyMissing { .. }

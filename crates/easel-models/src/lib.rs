@@ -14,10 +14,15 @@
 //! }
 //! ```
 //!
-//! A [`Scripted`] model answers by rules and is always there; it is how workflows are tested.
+//! A [`Registry`] finds the model that an id in a workflow means, as [`config`] says. Providers are spoken to over HTTP
+//! (feature `http`). A [`Scripted`] model answers by rules and is always there; it is how workflows are tested.
 
 mod chat;
+pub mod config;
 mod error;
+#[cfg(feature = "http")]
+mod http;
+mod registry;
 mod reply;
 pub mod scripted;
 pub mod tokens;
@@ -26,6 +31,9 @@ pub use chat::{
     Caller, ChatModel, ChatRequest, ChatStream, Content, ImageUrl, Message, ModelInfo, Part,
     ResponseFormat, Role, Sampling, Thinking, ToolCall, ToolSpec,
 };
-pub use error::ModelError;
+pub use error::{ModelError, Stage};
+#[cfg(feature = "http")]
+pub use http::HttpModel;
+pub use registry::{ConfigError, Registry};
 pub use reply::{ChatReply, Collector, FinishReason, ModelEvent, ToolCallDelta, Usage, collect};
 pub use scripted::Scripted;
