@@ -158,7 +158,7 @@ impl HttpProvider {
                 Ok(response) => return Ok(Answer::new(self, response, time, key)),
                 Err(failed) => failed,
             };
-            let wait = match error.retryable() {
+            let wait = match may_ask_again(&error) {
                 true => self.retry.wait(retries, asked),
                 false => None,
             };
@@ -346,6 +346,13 @@ impl HttpProvider {
             Err(error) => error.to_string(),
         }
     }
+}
+
+/// No model worked on the request, or the provider itself says that it failed. After a silence or a break a model may
+/// still be at work, and asking again may cost twice; that is for the caller to decide.
+fn may_ask_again(error: &ModelError) -> bool {
+    error.retryable()
+        && (error.certain_nothing_sent() || matches!(error, ModelError::Refused { .. }))
 }
 
 /// The time a request has.

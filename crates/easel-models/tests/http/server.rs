@@ -21,6 +21,9 @@ use tokio::net::TcpListener;
 /// The key that the models of these tests send.
 pub const KEY: &str = "sk-very-secret-key";
 
+/// In place of a status: never answer.
+const SILENCE: u16 = 0;
+
 /// What the server does next while it answers.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -65,6 +68,11 @@ impl Prepared {
 
     pub fn json(status: u16, body: Json) -> Prepared {
         Prepared::new(status, "application/json", body.to_string())
+    }
+
+    /// No response at all: the request is read, and nothing follows.
+    pub fn silence() -> Prepared {
+        Prepared::new(SILENCE, "", "")
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Prepared {
@@ -151,6 +159,9 @@ async fn answer(State(told): State<Arc<Told>>, request: Request) -> Response {
     let next = told.responses.lock().unwrap().pop_front();
     let prepared =
         next.unwrap_or_else(|| Prepared::new(418, "text/plain", "no response is prepared"));
+    if prepared.status == SILENCE {
+        std::future::pending::<()>().await;
+    }
     let mut response = Response::builder().status(StatusCode::from_u16(prepared.status).unwrap());
     for (name, value) in prepared.headers {
         response = response.header(name, value);
