@@ -68,19 +68,16 @@ pub struct Machine {
     usage: Usage,
     failure: Option<(NodeId, Fault)>,
     outcome: Option<Outcome>,
-    work: VecDeque<Work>,
+    /// Edges whose targets have not heard yet, and scopes in which nothing is live any more. A scope is closed once
+    /// every edge was followed.
+    decided: VecDeque<Decided>,
+    quiet: VecDeque<FrameKey>,
     now: Timestamp,
     reaction: Reaction,
 }
 
-/// Something that follows from what happened and is still to be worked out.
-#[derive(Debug)]
-enum Work {
-    /// An edge was decided.
-    Edge(FrameKey, u32, EdgeSignal),
-    /// Nothing in a scope is live any more.
-    Close(FrameKey),
-}
+/// An edge that was decided.
+type Decided = (FrameKey, u32, EdgeSignal);
 
 impl Machine {
     /// Begins a run. `start` should be in the journal first, as [`Fact::Started`].
@@ -108,7 +105,8 @@ impl Machine {
             usage: Usage::default(),
             failure: None,
             outcome: None,
-            work: VecDeque::new(),
+            decided: VecDeque::new(),
+            quiet: VecDeque::new(),
             now: at,
             reaction: Reaction::default(),
         };
@@ -249,13 +247,11 @@ impl Machine {
     /// Works out everything that follows, until only the outside can move the run on.
     fn settle_down(&mut self) {
         loop {
-            while let Some(work) = self.work.pop_front() {
-                match work {
-                    Work::Edge(frame, edge, signal) => self.edge_decided(frame, edge, signal),
-                    Work::Close(frame) => self.close(frame),
-                }
-            }
-            if !self.start_next() && self.work.is_empty() {
+            if let Some((frame, edge, signal)) = self.decided.pop_front() {
+                self.edge_decided(frame, edge, signal);
+            } else if let Some(frame) = self.quiet.pop_front() {
+                self.close(frame);
+            } else if !self.start_next() {
                 break;
             }
         }
@@ -295,7 +291,7 @@ impl Machine {
         let (scope, node) = (frame.scope, frame.node(site.member));
         let (after, activation) = (node.life, node.activation);
         if frame.live == 0 && frame.move_on(FrameSignal::Settle) {
-            self.work.push_back(Work::Close(site.frame));
+            self.quiet.push_back(site.frame);
         }
         let drains = self.workflow.member(scope, site.member).draft.drains;
         let holds = |life| matches!(life, NodeLife::Running | NodeLife::Open);

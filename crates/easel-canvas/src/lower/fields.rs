@@ -70,6 +70,8 @@ impl<'a> Fields<'a> {
             },
             Role::Target => match self.reference_in(text) {
                 Some(reference) => {
+                    // What is changed is read as well: most changes start from the value that is there.
+                    self.read(reference.clone());
                     let target = self.writes.len() as u32;
                     self.writes.push(reference);
                     self.compiled.push((path.into(), Field::Target(target)));
@@ -143,6 +145,9 @@ impl<'a> Fields<'a> {
     /// (spec/canvas-engine §2.3).
     fn bare_in_text(&self, text: &str) -> Option<Reference> {
         let reference = self.reference_in(text)?;
+        if reference.text.contains(['{', '}']) {
+            return None;
+        }
         let exists = match &reference.root {
             Root::Output { node, .. } => {
                 text.matches('@').count() == 1 && self.lowering.components.contains_key(node)

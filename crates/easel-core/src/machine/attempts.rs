@@ -137,8 +137,7 @@ impl Machine {
             if let (End::Member(to), false) = (edge.to, edge.on_error || edge.back) {
                 let target = workflow.node(scope.members[to as usize]);
                 if target.draft.drains {
-                    let work = super::Work::Edge(site.frame, at, EdgeSignal::Take);
-                    self.work.push_back(work);
+                    self.decided.push_back((site.frame, at, EdgeSignal::Take));
                 }
             }
         }

@@ -94,7 +94,8 @@ impl Machine {
     }
 
     fn end(&mut self, outcome: Outcome) {
-        self.work.clear();
+        self.decided.clear();
+        self.quiet.clear();
         self.ready.clear();
         self.lane.clear();
         self.outcome = Some(outcome.clone());

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Machine;
 use super::edge::EdgeSignal;
 use super::frame::{FrameKey, FrameSignal, Overlay, Site};
 use super::node::{NodeLife, NodeSignal};
-use super::{Machine, Work};
 use crate::Value;
 use crate::draft::{Initial, Kind};
 use crate::effect::{Pass, Scope as Passes};
@@ -439,7 +439,7 @@ impl Machine {
             Some((NodeLife::Inside, _)) => {
                 if let (Some(turns), Some(inner)) = (self.turns(site), edge.inner) {
                     let frame = turns.frame;
-                    self.work.push_back(Work::Edge(frame, inner, signal));
+                    self.decided.push_back((frame, inner, signal));
                 }
             }
             _ => {}
@@ -474,7 +474,7 @@ impl Machine {
                 Some(super::EdgeLife::Failed) => EdgeSignal::Fail,
                 Some(super::EdgeLife::Pending) | None => continue,
             };
-            self.work.push_back(Work::Edge(key, at as u32, signal));
+            self.decided.push_back((key, at as u32, signal));
         }
         self.start_frame(key);
     }
@@ -566,7 +566,7 @@ impl Machine {
                     true => EdgeSignal::Take,
                     false => EdgeSignal::Kill,
                 };
-                self.work.push_back(Work::Edge(site.frame, at, signal));
+                self.decided.push_back((site.frame, at, signal));
             }
         }
         self.wake_watchers(site);

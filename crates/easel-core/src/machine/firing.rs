@@ -1,9 +1,9 @@
 //! The firing rule: edges are decided, nodes fire, are skipped or die.
 
+use super::Machine;
 use super::edge::EdgeSignal;
 use super::frame::{FrameKey, Site};
 use super::node::{NodeLife, NodeSignal};
-use super::{Machine, Work};
 use crate::bind::Activation;
 use crate::draft::Kind;
 use crate::effect::Pass;
@@ -34,7 +34,7 @@ impl Machine {
             .filter(|&m| frame.node(m).pending == 0)
             .collect();
         if scope.members.is_empty() {
-            self.work.push_back(Work::Close(key));
+            self.quiet.push_back(key);
         }
         for member in free {
             self.decide(Site { frame: key, member });
@@ -106,7 +106,7 @@ impl Machine {
         let node = workflow.node(scope.members[site.member as usize]);
         for &at in &node.outgoing {
             let signal = decide(&scope.edges[at as usize]);
-            self.work.push_back(Work::Edge(site.frame, at, signal));
+            self.decided.push_back((site.frame, at, signal));
         }
     }
 

@@ -9,7 +9,7 @@ use super::run::RunSignal;
 use crate::bind::Activation;
 use crate::draft::{FormField, Kind};
 use crate::effect::Observation;
-use crate::event::Answer;
+use crate::event::{Answer, Ports};
 use crate::template::Rendering;
 use crate::workflow::NodeId;
 use crate::{Object, Value};
@@ -27,6 +27,13 @@ impl Machine {
         let (Some(id), Some(state)) = (self.node_id(site), self.frames.node_mut(site)) else {
             return;
         };
+        if let Kind::Form {
+            tips: Some(tips), ..
+        } = &self.workflow.node(id).draft.kind
+        {
+            let tips = tips.render(&inputs, Rendering::Joined);
+            state.ports = Ports::one("tips", tips);
+        }
         state.inputs = inputs;
         state.answers = Object::new();
         let activation = state.activation;
@@ -61,8 +68,8 @@ impl Machine {
                 declaration.insert("value".into(), Value::Null);
                 open.insert(field.key.clone(), Value::from(declaration));
             }
-            if let Some(text) = text {
-                tips = text.render(&state.inputs, Rendering::Joined).into();
+            if let (Some(_), Some(Value::String(text))) = (text, state.ports.get("tips")) {
+                tips = text.clone();
             }
             forms.push(id);
         }
