@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use easel_core::{Object, Value};
 
-pub use places::Wanted;
+pub use places::{Part, Wanted};
 
 use crate::error::ReadError;
 use crate::pointer::{Pointer, Step};

@@ -6,16 +6,28 @@ use std::sync::Arc;
 
 use super::Document;
 use crate::pointer::{Pointer, Step};
-use crate::scan::{At, Scanner, Token};
+use crate::scan::{At, Open, Scanner, Token};
 use crate::source::{Position, Source};
 
 /// Something whose line is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The place of a value, in the document as it is now.
+    /// The place of a value.
     pub place: Pointer,
-    /// A text that stands inside the value: its first occurrence is meant, if it can be found.
-    pub text: Option<Arc<str>>,
+    /// What of it.
+    pub part: Part,
+}
+
+/// A part of a value, as far as its line goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The name under which it stands in its object.
+    Name,
+    /// A text that stands in it as it is written in the file: its first occurrence, or all of the value if there is none.
+    Text(Arc<str>),
 }
 
 /// The longest value in which a text is looked for, in bytes: looking for many texts in one value takes the product.
@@ -27,7 +39,7 @@ impl Document {
     pub fn locate_all(&self, wanted: &[Wanted]) -> Vec<Option<Position>> {
         let as_read = wanted.iter().map(|wanted| Wanted {
             place: self.place_as_read(&wanted.place),
-            text: wanted.text.clone(),
+            part: wanted.part.clone(),
         });
         self.locate_all_as_read(&as_read.collect::<Vec<_>>())
     }
@@ -46,13 +58,14 @@ impl Document {
             .map(|wanted| self.origin.base.clone().join(&wanted.place))
             .collect();
         let found = Walk::over(source, &places);
-        let ranges = wanted.iter().zip(found).map(|(wanted, range)| {
-            let inside = wanted
-                .text
-                .as_deref()
-                .and_then(|text| within(source, &range, text));
-            inside.unwrap_or(range)
-        });
+        let ranges = wanted
+            .iter()
+            .zip(found)
+            .map(|(wanted, found)| match &wanted.part {
+                Part::Whole => found.value,
+                Part::Name => found.name.unwrap_or(found.value),
+                Part::Text(text) => within(source, &found.value, text).unwrap_or(found.value),
+            });
         let ranges: Vec<Range<usize>> = ranges.collect();
         source.positions(&ranges).into_iter().map(Some).collect()
     }
@@ -76,13 +89,21 @@ struct Walk {
 #[derive(Default)]
 struct Place {
     next: HashMap<Step, usize>,
-    /// Where it stands, and where the value around it begins; of several members of one name, the last.
-    found: Option<(Range<usize>, usize)>,
+    /// Where it stands, of several members of one name the last, and where the value around it begins.
+    found: Option<(Found, usize)>,
+}
+
+/// Where a value stands.
+#[derive(Clone, Default)]
+struct Found {
+    value: Range<usize>,
+    /// Its name, if it is a member of an object. `None` for a value around the one that was looked for.
+    name: Option<Range<usize>>,
 }
 
 impl Walk {
-    /// The range of each value, or of the innermost one around it.
-    fn over(source: &Source, wanted: &[Pointer]) -> Vec<Range<usize>> {
+    /// Each value, or the innermost one around it.
+    fn over(source: &Source, wanted: &[Pointer]) -> Vec<Found> {
         let mut walk = Walk {
             places: vec![Place::default()],
         };
@@ -112,18 +133,19 @@ impl Walk {
     fn go(&mut self, source: &Source) {
         let mut scanner = Scanner::new(source.text(), usize::MAX);
         // For each open object or list: the place it is, and where it begins.
-        let mut around: Vec<(Option<usize>, usize)> = Vec::new();
+        let mut around: Vec<(Option<Entered>, usize)> = Vec::new();
         while let Ok(Some(token)) = scanner.token() {
             match token {
                 Token::Key(_) => {}
                 Token::Scalar(range) => {
-                    let place = self.enter(&scanner, scanner.open().len(), &around);
+                    let place = self.enter(&scanner, scanner.open().last(), &around);
                     self.found(place, range, &around);
                 }
                 Token::Open(start) => {
-                    let place =
-                        self.enter(&scanner, scanner.open().len().saturating_sub(1), &around);
-                    self.found(place, start..start + 1, &around);
+                    let outer = scanner.open().len().checked_sub(2);
+                    let outer = outer.and_then(|at| scanner.open().get(at));
+                    let place = self.enter(&scanner, outer, &around);
+                    self.found(place.clone(), start..start + 1, &around);
                     around.push((place, start));
                 }
                 Token::Close(range) => {
@@ -135,52 +157,75 @@ impl Walk {
         }
     }
 
-    /// The place of the value that begins, if it lies on a way.
+    /// The place of the value that begins inside `outer`, if it lies on a way.
     fn enter(
         &self,
         scanner: &Scanner<'_>,
-        depth: usize,
-        around: &[(Option<usize>, usize)],
-    ) -> Option<usize> {
-        let Some((parent, _)) = around.last() else {
-            return Some(0);
+        outer: Option<&Open>,
+        around: &[(Option<Entered>, usize)],
+    ) -> Option<Entered> {
+        let (Some((parent, _)), Some(outer)) = (around.last(), outer) else {
+            return Some(Entered {
+                place: 0,
+                name: None,
+            });
         };
-        let next = &self.places.get((*parent)?)?.next;
+        let next = &self.places.get(parent.as_ref()?.place)?.next;
         if next.is_empty() {
             return None;
         }
-        let step = match &scanner.open().get(depth.checked_sub(1)?)?.at {
+        let (step, name) = match &outer.at {
             At::NoMember => return None,
-            At::Member(name) => Step::Key(scanner.text_at(name).as_ref().into()),
-            At::Item(index) => Step::Index(*index),
+            At::Member(name) => (
+                Step::Key(scanner.text_at(name).as_ref().into()),
+                Some(name.clone()),
+            ),
+            At::Item(index) => (Step::Index(*index), None),
         };
-        next.get(&step).copied()
+        let place = *next.get(&step)?;
+        Some(Entered { place, name })
     }
 
     fn found(
         &mut self,
-        place: Option<usize>,
-        range: Range<usize>,
-        around: &[(Option<usize>, usize)],
+        entered: Option<Entered>,
+        value: Range<usize>,
+        around: &[(Option<Entered>, usize)],
     ) {
-        if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
-            place.found = Some((range, around.last().map_or(0, |(_, start)| *start)));
+        let Some(Entered { place, name }) = entered else {
+            return;
+        };
+        if let Some(place) = self.places.get_mut(place) {
+            let outer = around.last().map_or(0, |(_, start)| *start);
+            place.found = Some((Found { value, name }, outer));
         }
     }
 
     /// The last value on a way. One that stands in an object whose name came again doesn't count.
-    fn nearest(&self, way: &[usize]) -> Range<usize> {
-        let mut nearest = 0..0;
+    fn nearest(&self, way: &[usize]) -> Found {
+        let mut nearest = Found::default();
         for (step, at) in way.iter().enumerate() {
             match self.places.get(*at).and_then(|place| place.found.as_ref()) {
-                Some((range, parent)) if step == 0 || *parent == nearest.start => {
-                    nearest = range.clone()
+                Some((found, outer)) if step == 0 || *outer == nearest.value.start => {
+                    nearest = found.clone()
                 }
-                _ => break,
+                _ => {
+                    nearest.name = None;
+                    break;
+                }
             }
         }
         nearest
     }
+}
+
+/// A value on a way at which the walk has come.
+#[derive(Clone)]
+struct Entered {
+    /// Which, among [`Walk::places`].
+    place: usize,
+    /// Its name, if it is a member of an object.
+    name: Option<Range<usize>>,
 }
 
 #[cfg(test)]
@@ -193,7 +238,10 @@ mod tests {
     }
 
     fn wanted(place: Pointer) -> Wanted {
-        Wanted { place, text: None }
+        Wanted {
+            place,
+            part: Part::Whole,
+        }
     }
 
     #[test]
@@ -221,18 +269,18 @@ mod tests {
     fn a_text_inside_a_value_is_pointed_at() {
         let document = read("{\"components\": {\n \"a\": \"é say {b@c} twice {b@c}\"}}");
         let place = Pointer::component("a");
-        let at = |text: &str| {
-            let wanted = Wanted {
-                place: place.clone(),
-                text: Some(text.into()),
-            };
-            document.locate_all(&[wanted])[0].unwrap()
+        let part = |part: Part| {
+            let place = place.clone();
+            document.locate_all(&[Wanted { place, part }])[0].unwrap()
         };
+        let at = |text: &str| part(Part::Text(text.into()));
         assert_eq!(
             (at("b@c").line, at("b@c").column, at("b@c").len),
             (2, 15, 3)
         );
         assert_eq!(Some(at("nowhere")), document.locate(&place));
+        let name = part(Part::Name);
+        assert_eq!((name.line, name.column, name.len), (2, 2, 3));
     }
 
     #[test]
