@@ -12,7 +12,11 @@ pub mod contract;
 pub mod error;
 pub mod files;
 pub mod guard;
+#[cfg(feature = "html")]
+pub mod html;
 pub mod http;
+#[cfg(feature = "http")]
+pub mod live;
 pub mod memory;
 pub mod references;
 pub mod retrieval;
