@@ -149,10 +149,12 @@ impl Grammar<'_> {
         }
         if let Some(reference) = variable(key) {
             let plain = key.bytes().all(is_variable);
+            let is_step = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
             let counts = plain
-                || reference
-                    .variable_candidates()
-                    .any(|(name, _)| (self.known)(name));
+                || reference.variable_candidates().any(|(name, _)| {
+                    let path = key.get(name.len()..).unwrap_or_default();
+                    (self.known)(name) && path.chars().all(is_step)
+                });
             return counts.then_some(reference);
         }
         pass(key).filter(|_| self.in_iteration)

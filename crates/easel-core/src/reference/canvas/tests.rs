@@ -393,6 +393,15 @@ fn a_text_full_of_openers_is_read_in_reasonable_time() {
     assert!(grammar().scan(&raw).tokens.is_empty());
 }
 
+#[test]
+fn an_expression_over_a_known_name_is_no_key() {
+    check(&[
+        ("{env.my-var.größe}", "‹env.my-var.größe›"),
+        ("{{ env.变量.k == 1 }}", "{{ env.变量.k == 1 }}"),
+        ("{env.my-var + 1}", "{env.my-var + 1}"),
+    ]);
+}
+
 proptest! {
     #[test]
     fn tokens_are_balanced_pieces_of_the_text_in_order(text in "([ab@.x \n{}%#'\"]|env\\.|\\{env\\.x\\}|é){0,40}", jinja: bool) {
