@@ -1,0 +1,266 @@
+//! Message: says something to the user (spec/canvas-components §2.3).
+//!
+//! A text is said piece by piece, as it stands in the file. Where a piece is another node's text that is still arriving,
+//! it is passed on while it comes. Jinja, and a message that is not to stream, are said in one piece once everything is
+//! there.
+
+mod download;
+mod speech;
+mod streams;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use easel_core::Value;
+use easel_core::bind::{Inputs, Resolved};
+use easel_core::event::{Completion, Fault};
+use easel_core::template::{Piece, Template};
+use easel_tools::memory::{MemoryMessage, MemorySave};
+
+use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
+use crate::given::Given;
+use crate::jinja::Jinja;
+use crate::site::Site;
+use speech::Speech;
+use streams::{Interrupted, Streams};
+
+struct Message {
+    /// At least one.
+    alternatives: Vec<Alternative>,
+    /// True if it is said in one piece.
+    whole: bool,
+    memory: Option<Memory>,
+    /// What the file asks for and is not done, a sentence each.
+    left_out: Vec<Arc<str>>,
+    ports: Names,
+}
+
+/// One of the texts it may say.
+struct Alternative {
+    text: Template,
+    /// The text with its Jinja, or why that cannot be used.
+    jinja: Option<Result<Jinja, String>>,
+}
+
+/// Where the exchange is kept.
+struct Memory {
+    ids: Vec<String>,
+    user: Given,
+}
+
+struct Names {
+    content: Arc<str>,
+    downloads: Arc<str>,
+}
+
+pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
+    let site = Site::of_node(node);
+    let texts = site.items("content");
+    if texts.is_empty() {
+        return Err(site.wrong("content", "is not set", "Write what it says"));
+    }
+    let alternative = |(at, written): (usize, &Value)| {
+        let text = site.template(&format!("content.{at}"), Some(written));
+        let jinja = text.jinja.then(|| Jinja::compile(&text, insert));
+        Alternative { text, jinja }
+    };
+    let ids = site.texts("memory_ids");
+    Ok(Arc::new(Message {
+        alternatives: texts.iter().enumerate().map(alternative).collect(),
+        whole: !site.flag("stream"),
+        memory: (!ids.is_empty()).then(|| Memory {
+            ids,
+            user: site.given("user_id", false),
+        }),
+        left_out: left_out(&site),
+        ports: Names {
+            content: "content".into(),
+            downloads: "downloads".into(),
+        },
+    }))
+}
+
+fn left_out(site: &Site<'_>) -> Vec<Arc<str>> {
+    let name = &site.owner.node.draft.name;
+    let mut sentences = Vec::new();
+    let format = site.text("output_format");
+    if !format.trim().is_empty() {
+        let sentence = format!(
+            "\"{name}\" offers no {format} file: files are not made yet. The text is said."
+        );
+        sentences.push(sentence.into());
+    }
+    if site.flag("auto_play") {
+        let sentence =
+            format!("\"{name}\" is not spoken: Easel makes no speech. Its text is shown.");
+        sentences.push(sentence.into());
+    }
+    sentences
+}
+
+/// Appends a value as it stands in a message.
+fn insert(value: &Value, out: &mut String) {
+    match (value, download::found_in(value)) {
+        (_, Some(found)) => out.push_str(&found.text),
+        (Value::String(text), None) => out.push_str(text),
+        (other, None) => {
+            // Writing to a string does not fail.
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+impl Behaviour for Message {
+    fn run(self: Arc<Self>, call: Call) -> Run {
+        for sentence in &self.left_out {
+            call.warn(sentence.clone());
+        }
+        let Some(alternative) = self.picked(&call) else {
+            return Run::Done(Ok(Completion::default()));
+        };
+        call.warn_of_blanks(&alternative.text);
+        let mut reads = alternative.text.reads();
+        let arriving = reads.any(|read| matches!(call.inputs().get(read), Resolved::Stream(_)));
+        if !arriving && self.memory.is_none() {
+            let mut speech = Speech::new(&call);
+            self.say(alternative, call.inputs(), &mut speech);
+            return Run::Done(Ok(self.completion(speech.end())));
+        }
+        let message = self.clone();
+        Run::later(async move { message.speak(&call).await })
+    }
+}
+
+impl Message {
+    /// One of the texts, by the run's random number.
+    fn picked(&self, call: &Call) -> Option<&Alternative> {
+        let at = call
+            .execute
+            .random
+            .checked_rem(self.alternatives.len() as u64)?;
+        self.alternatives.get(usize::try_from(at).ok()?)
+    }
+
+    fn completion(&self, said: speech::Said) -> Completion {
+        let ports = [
+            (self.ports.content.clone(), said.text.into()),
+            (self.ports.downloads.clone(), said.downloads.into()),
+        ];
+        Completion {
+            ports: ports.into_iter().collect(),
+            ..Completion::default()
+        }
+    }
+
+    /// Says a text of which everything is there.
+    fn say(&self, alternative: &Alternative, inputs: &Inputs, speech: &mut Speech<'_>) {
+        let text = &alternative.text;
+        let rendered = match &alternative.jinja {
+            None if self.whole => Some(text.render_with(inputs, insert_resolved)),
+            None => None,
+            Some(compiled) => {
+                let rendered = match compiled {
+                    Ok(jinja) => jinja.render(inputs),
+                    Err(problem) => Err(problem.clone()),
+                };
+                Some(rendered.unwrap_or_else(|problem| {
+                    speech.warn(&format!("shows its Jinja as it is written: {problem}"));
+                    text.render_with(inputs, insert_resolved)
+                }))
+            }
+        };
+        if let Some(rendered) = rendered {
+            for read in text.reads() {
+                if let Resolved::Value(value) = inputs.get(read) {
+                    speech.collect(value);
+                }
+            }
+            return speech.marked(&rendered);
+        }
+        for piece in &text.pieces {
+            match piece {
+                Piece::Text(text) => speech.literal(text),
+                Piece::Read(read) | Piece::Name(read) => {
+                    if let Resolved::Value(value) = inputs.get(*read) {
+                        speech.value(value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says a text of which parts are still arriving, then has the exchange remembered.
+    async fn speak(&self, call: &Call) -> Result<Completion, Failure> {
+        let Some(alternative) = self.picked(call) else {
+            return Ok(Completion::default());
+        };
+        let mut streams = Streams::new(call);
+        let mut speech = Speech::new(call);
+        if self.whole || alternative.jinja.is_some() {
+            let inputs = streams.settle(&alternative.text).await?;
+            self.say(alternative, &inputs, &mut speech);
+        } else {
+            while let Err(interrupted) = pass_on(&alternative.text, &mut streams, &mut speech).await
+            {
+                match interrupted {
+                    Interrupted::Again => speech.again(),
+                    Interrupted::Broken(fault) => return Err(fault.into()),
+                }
+            }
+        }
+        let said = speech.end();
+        if let Some(memory) = &self.memory {
+            memory.keep(call, &said.text).await;
+        }
+        Ok(self.completion(said))
+    }
+}
+
+/// Says a text piece by piece, waiting for what is still arriving.
+async fn pass_on(
+    text: &Template,
+    streams: &mut Streams<'_>,
+    speech: &mut Speech<'_>,
+) -> Result<(), Interrupted> {
+    for piece in &text.pieces {
+        match piece {
+            Piece::Text(text) => speech.literal(text),
+            Piece::Read(read) | Piece::Name(read) => streams.say(*read, speech).await?,
+        }
+    }
+    Ok(())
+}
+
+fn insert_resolved(resolved: &Resolved, out: &mut String) {
+    if let Resolved::Value(value) = resolved {
+        insert(value, out);
+    }
+}
+
+impl Memory {
+    /// Has the exchange remembered. That it cannot be is no reason to fail: the user has the answer.
+    async fn keep(&self, call: &Call, said: &str) {
+        let turn = &call.turn;
+        let user = self.user.text(call).unwrap_or_default();
+        let request = MemorySave {
+            memory_ids: self.ids.clone(),
+            message: MemoryMessage {
+                user_id: match user.trim().is_empty() {
+                    true => turn.user.to_string(),
+                    false => user,
+                },
+                agent_id: turn.agent.to_string(),
+                session_id: turn.session.to_string(),
+                user_input: turn.query.to_string(),
+                agent_response: said.to_owned(),
+            },
+        };
+        if let Err(error) = call.services.world.memory.save(request).await {
+            let name = &call.node().draft.name;
+            call.warn(format!("What \"{name}\" said is not remembered: {error}."));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What a message says, as it says it.
+
+use std::sync::Arc;
+
+use easel_core::Value;
+
+use super::download;
+use crate::behaviour::Call;
+use crate::stream::{Piece, PieceKind};
+
+/// How thoughts begin and end in the text of a model (spec/canvas-components §3.1).
+const THINK_START: &str = "<think>";
+const THINK_END: &str = "</think>";
+
+/// A message that is being said.
+pub(super) struct Speech<'a> {
+    call: &'a Call,
+    text: String,
+    downloads: Vec<Value>,
+    thinking: bool,
+}
+
+/// A message that was said.
+pub(super) struct Said {
+    /// The text, thoughts included, without the marks around them.
+    pub text: String,
+    /// The files named in it.
+    pub downloads: Vec<Value>,
+}
+
+impl<'a> Speech<'a> {
+    pub fn new(call: &'a Call) -> Speech<'a> {
+        Speech {
+            call,
+            text: String::new(),
+            downloads: Vec::new(),
+            thinking: false,
+        }
+    }
+
+    fn show(&self, kind: PieceKind) {
+        self.call.wire.show(Piece {
+            speaker: self.call.execute.activation,
+            kind,
+        });
+    }
+
+    /// Says a text as it is.
+    pub fn literal(&mut self, text: &Arc<str>) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            self.show(PieceKind::Text(text.clone()));
+        }
+    }
+
+    fn part(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.literal(&text.into());
+        }
+    }
+
+    /// Thoughts begin or end.
+    pub fn think(&mut self, thinking: bool) {
+        if self.thinking != thinking {
+            self.thinking = thinking;
+            self.show(match thinking {
+                true => PieceKind::ThinkStart,
+                false => PieceKind::ThinkEnd,
+            });
+        }
+    }
+
+    /// Says a value of another node.
+    pub fn value(&mut self, value: &Value) {
+        match (value, download::found_in(value)) {
+            (_, Some(found)) => {
+                self.downloads.extend(found.files);
+                self.part(&found.text);
+            }
+            (Value::String(text), None) if !self.thinking && !text.contains(THINK_START) => {
+                self.literal(text)
+            }
+            (Value::String(text), None) => self.marked(text),
+            (other, None) => self.part(&other.to_string()),
+        }
+    }
+
+    /// Says a text in which thoughts stand between marks. Thoughts that do not end, end with it.
+    pub fn marked(&mut self, text: &str) {
+        let mut rest = text;
+        loop {
+            let mark = match self.thinking {
+                true => THINK_END,
+                false => THINK_START,
+            };
+            let Some((before, behind)) = rest.split_once(mark) else {
+                break;
+            };
+            self.part(before);
+            self.think(!self.thinking);
+            rest = behind;
+        }
+        self.part(rest);
+        self.think(false);
+    }
+
+    /// Keeps the files that a value names.
+    pub fn collect(&mut self, value: &Value) {
+        if let Some(found) = download::found_in(value) {
+            self.downloads.extend(found.files);
+        }
+    }
+
+    /// Leaves a warning about the message: what it does.
+    pub fn warn(&self, what: &str) {
+        let name = &self.call.node().draft.name;
+        self.call.warn(format!("\"{name}\" {what}."));
+    }
+
+    /// What was said so far no longer counts.
+    pub fn again(&mut self) {
+        self.show(PieceKind::Reset);
+        self.text.clear();
+        self.downloads.clear();
+        self.thinking = false;
+    }
+
+    pub fn end(self) -> Said {
+        Said {
+            text: self.text,
+            downloads: self.downloads,
+        }
+    }
+}
+
+/// Text of a stream as the value of its node has it: with marks around thoughts.
+#[derive(Debug, Default)]
+pub(super) struct Shown(String);
+
+impl Shown {
+    pub fn text(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    pub fn think(&mut self, thinking: bool) {
+        self.0.push_str(match thinking {
+            true => THINK_START,
+            false => THINK_END,
+        });
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What of the whole text was not shown. `None`: it does not begin with what was.
+    pub fn rest<'t>(&self, whole: &'t str) -> Option<&'t str> {
+        whole.strip_prefix(&self.0)
+    }
+}
