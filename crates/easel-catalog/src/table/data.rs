@@ -298,14 +298,8 @@ fn variable_assigner() -> Component {
         .default(json!([])),
     )
     .port(
-        "assignments",
-        "Array<Object>",
-        "The changes that were made.",
-    )
-    .port(
         "errors",
         "Array<Object>",
-        "The changes that could not be made, with the reason.",
+        "The changes that could not be made, each with the reason; there only if there is one.",
     )
-    .primary("assignments")
 }
