@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use easel_catalog as catalog;
-use easel_core::bind::{Activation, Inputs};
+use easel_core::bind::{Activation, Inputs, ReadId};
 use easel_core::effect::Execute;
 use easel_core::event::{Completion, Fault, Timestamp, Usage};
 use easel_core::workflow::{Node, NodeId, Workflow};
+use easel_core::reference::Path;
+use easel_core::template::Template;
 use easel_core::Value;
 use easel_models::ChatModel;
 use easel_secrets::Provider;
 use easel_tools::World;
 use futures::future::BoxFuture;
 
+use crate::site::Site;
 use crate::stream::{Piece, StreamReader, StreamWriter};
 use crate::tool::{Tool, ToolSite};
 use crate::turn::Turn;
@@ -43,6 +46,26 @@ pub struct Prepared<'a> {
     pub node: &'a Node,
     /// All components, for those that use others (an agent's tools).
     pub registry: &'a crate::Registry,
+}
+
+impl Prepared<'_> {
+    /// The parameter at that dotted path (`count`, `prompts.0.role`), its default filled in. `None`: it is not set.
+    pub fn param(&self, path: &str) -> Option<Value> {
+        let value = Path::parse(path).walk(&self.node.draft.params);
+        value.filter(|value| !value.is_null())
+    }
+
+    /// The text at that path, with the references in it: render it with the inputs of a [`Call`].
+    pub fn template(&self, path: &str) -> Template {
+        Site::of_node(*self).template(path, self.param(path).as_ref())
+    }
+
+    /// The reference at that path, to be looked up in the inputs of a [`Call`]. `None`: the parameter is blank.
+    ///
+    /// Errors: something stands there that is no reference.
+    pub fn reference(&self, path: &str) -> Result<Option<ReadId>, Fault> {
+        Site::of_node(*self).reference(path, self.param(path).as_ref())
+    }
 }
 
 /// What one node does, prepared. It keeps nothing between calls.

@@ -45,8 +45,15 @@ pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
 pub use workflow::{LoadError, Workflow};
 
+pub use easel_catalog::Rejected;
 pub use easel_core::event::Timestamp;
 pub use easel_core::{Object, Value};
+
+// The crates whose words one needs to bring one's own components, tools, models and secrets.
+pub use {
+    easel_catalog as catalog, easel_components as components, easel_core as core,
+    easel_models as models, easel_secrets as secrets, easel_tools as tools,
+};
 
 /// The components that come with Easel.
 pub fn builtin() -> easel_components::Registry {
