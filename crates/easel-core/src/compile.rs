@@ -11,6 +11,9 @@ mod slots;
 
 pub use finding::Finding;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::draft::Draft;
 use crate::workflow::Workflow;
 
@@ -29,5 +32,12 @@ pub fn compile(draft: Draft) -> Compiled {
     let mut workflow = scopes::lay_out(draft, &mut findings);
     slots::resolve(&mut workflow, &mut findings);
     orderings::add(&mut workflow, &mut findings);
+    in_file_order(&workflow, &mut findings);
     Compiled { workflow, findings }
+}
+
+fn in_file_order(workflow: &Workflow, findings: &mut [Finding]) {
+    let ids = workflow.nodes.iter().map(|node| &node.draft.id);
+    let places: HashMap<&Arc<str>, usize> = ids.zip(0..).collect();
+    findings.sort_by_key(|finding| finding.node().and_then(|id| places.get(id)).copied());
 }

@@ -29,6 +29,8 @@ pub enum Effect {
     Sleep {
         /// Whose pause it is.
         activation: Activation,
+        /// The attempt that failed, to be reported back.
+        attempt: u32,
         /// How long it lasts.
         milliseconds: u64,
     },
@@ -52,7 +54,7 @@ pub struct Execute {
     pub attempt: u32,
     /// The passes around it, outermost first.
     pub scope: Scope,
-    /// How often the node has fired in this scope: 1 the first time, more in a loop.
+    /// How often the node has fired in this scope: 1 the first time, more in a circle of edges.
     pub visit: u64,
     /// What it reads.
     pub inputs: Inputs,
@@ -72,6 +74,13 @@ pub struct Pass {
     pub container: Arc<str>,
     /// Which pass, from 0.
     pub index: u64,
+    /// The container's own [`Execute::visit`]: without it, passes of two turns of a circle would look the same.
+    #[serde(skip_serializing_if = "is_first")]
+    pub visit: u64,
+}
+
+fn is_first(visit: &u64) -> bool {
+    *visit == 1
 }
 
 /// How a stream went on.
@@ -99,7 +108,7 @@ pub enum Observation {
         /// When.
         at: Timestamp,
     },
-    /// An attempt failed and another will follow.
+    /// An attempt failed, and that is not the end of it: another will follow, or a default value stands in.
     AttemptFailed(Step),
     /// A node is settled: done, failed or cancelled.
     NodeFinished {
@@ -157,7 +166,7 @@ pub struct Step {
     pub attempt: u32,
     /// What it read.
     pub inputs: Inputs,
-    /// What it gave; nothing if it failed.
+    /// What it gave. If it failed: the text of its error, and what a container had collected by then.
     pub ports: Ports,
     /// Why it failed, if it did.
     pub fault: Option<Fault>,

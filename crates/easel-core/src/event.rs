@@ -52,6 +52,8 @@ pub enum Fact {
     Completed {
         /// Whose.
         activation: Activation,
+        /// Which of its attempts, from 1.
+        attempt: u32,
         /// What it gave.
         completion: Completion,
     },
@@ -59,6 +61,8 @@ pub enum Fact {
     Failed {
         /// Whose.
         activation: Activation,
+        /// Which of its attempts, from 1.
+        attempt: u32,
         /// Why.
         fault: Fault,
         /// Tokens it had used by then.
@@ -69,11 +73,15 @@ pub enum Fact {
     Opened {
         /// Whose.
         activation: Activation,
+        /// Which of its attempts, from 1.
+        attempt: u32,
     },
     /// A pause between attempts is over.
     Woke {
         /// Whose.
         activation: Activation,
+        /// The attempt that failed before the pause, from 1.
+        attempt: u32,
     },
     /// A person answered; a turn began.
     Answered(Answer),
@@ -90,7 +98,7 @@ pub struct Start {
     pub seed: u64,
     /// Attempts under way at once, at least 1. With 1, nodes start in the order of the file.
     pub concurrency: u32,
-    /// Node runs after which the run fails, so that a circle ends.
+    /// Node runs inside circles of edges after which the run fails, so that every circle ends. Other nodes do not count.
     pub node_runs: u64,
     /// Values that replace the initial ones of variables, by name. A name the workflow lacks is ignored.
     pub variables: Object,
@@ -116,7 +124,7 @@ pub struct Answer {
 pub struct Completion {
     /// The node's ports.
     pub ports: Ports,
-    /// For a branch: ids of the nodes it goes on to.
+    /// For a branch: ids of the nodes it goes on to; a branch that names none goes nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Vec<Arc<str>>>,
     /// What it assigns beside its ports.

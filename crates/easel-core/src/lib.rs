@@ -26,6 +26,8 @@ pub mod event;
 pub mod machine;
 pub mod reference;
 pub mod template;
+#[cfg(test)]
+mod testing;
 pub mod value;
 pub mod workflow;
 

@@ -6,19 +6,29 @@
 //! The firing rule, which is [`firing`]'s `decide`: *a node fires when no incoming edge is pending, none failed and
 //! at least one was taken; with a failed edge it is skipped; when all are dead it is dead.*
 //!
-//! The machine is total on strangers: a fact about an activation it is not waiting for changes nothing.
+//! What follows from what happened is worked off as a list of [`Work`], never by recursion, so that neither a long chain
+//! nor a deep nest of containers can exhaust the stack.
+//!
+//! The machine is total on strangers: a fact about an attempt it is not waiting for changes nothing.
 
 mod attempts;
 mod cancel;
+mod chance;
 mod containers;
+mod each;
 mod edge;
 mod firing;
 mod forms;
 mod frame;
 pub(crate) mod life;
 mod node;
+mod overlay;
 mod resolve;
 mod run;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -29,7 +39,7 @@ pub use node::NodeLife;
 pub use run::RunLife;
 
 use crate::bind::Activation;
-use crate::effect::{Outcome, Reaction};
+use crate::effect::{Effect, Outcome, Reaction};
 use crate::event::{Event, Fact, Fault, Ports, Start, Timestamp, Usage};
 use crate::workflow::{NodeId, Workflow};
 use crate::{Object, Value};
@@ -46,12 +56,13 @@ pub struct Machine {
     run: Arc<str>,
     seed: u64,
     concurrency: u32,
-    node_runs_left: u64,
+    /// Node runs inside circles of edges that are left.
+    circle_runs_left: u64,
     context: Value,
     variables: Vec<Value>,
     frames: Frames,
     root: Option<FrameKey>,
-    /// Firings that wait for something from outside, or for a place.
+    /// Firings that are not settled yet.
     active: BTreeMap<Activation, Site>,
     next_activation: u64,
     /// Firings that wait for a place: the smallest goes first.
@@ -62,22 +73,37 @@ pub struct Machine {
     /// Attempts that hold a place, and attempts and pauses that will report back.
     places: u32,
     under_way: u32,
-    /// Open forms, in the order in which they opened.
-    forms: Vec<Activation>,
+    /// Open forms. They opened in the order of their numbers.
+    forms: BTreeSet<Activation>,
     gathered: Arc<Vec<Value>>,
     usage: Usage,
-    failure: Option<(NodeId, Fault)>,
     outcome: Option<Outcome>,
-    /// Edges whose targets have not heard yet, and scopes in which nothing is live any more. A scope is closed once
-    /// every edge was followed.
-    decided: VecDeque<Decided>,
+    work: VecDeque<Work>,
+    /// Scopes in which nothing is live any more. They close once every edge is decided.
     quiet: VecDeque<FrameKey>,
     now: Timestamp,
     reaction: Reaction,
 }
 
-/// An edge that was decided.
-type Decided = (FrameKey, u32, EdgeSignal);
+/// Something that follows from what happened and is still to be worked out.
+#[derive(Debug)]
+enum Work {
+    /// A scope began: a node that no edge leads to, or at which the scope starts, may fire.
+    Decide(Site),
+    /// An edge was decided.
+    Edge(FrameKey, u32, EdgeSignal),
+    /// A node is settled, or its text began to arrive: whoever waits for it may go on.
+    Wake(Site),
+    /// A failure in a scope was not handled: its container has the word.
+    Close(FrameKey),
+}
+
+/// A failure on its way outward: which node failed first, and why.
+#[derive(Clone, Debug)]
+struct Failure {
+    node: NodeId,
+    fault: Fault,
+}
 
 impl Machine {
     /// Begins a run. `start` should be in the journal first, as [`Fact::Started`].
@@ -87,7 +113,7 @@ impl Machine {
             run: start.run,
             seed: start.seed,
             concurrency: start.concurrency.max(1),
-            node_runs_left: start.node_runs,
+            circle_runs_left: start.node_runs,
             context: start.context,
             variables: workflow.variables.iter().map(|(_, v)| v.clone()).collect(),
             workflow,
@@ -100,12 +126,11 @@ impl Machine {
             speaking: None,
             places: 0,
             under_way: 0,
-            forms: Vec::new(),
+            forms: BTreeSet::new(),
             gathered: Arc::default(),
             usage: Usage::default(),
-            failure: None,
             outcome: None,
-            decided: VecDeque::new(),
+            work: VecDeque::new(),
             quiet: VecDeque::new(),
             now: at,
             reaction: Reaction::default(),
@@ -127,15 +152,23 @@ impl Machine {
             Fact::Started(_) => {}
             Fact::Completed {
                 activation,
+                attempt,
                 completion,
-            } => self.attempt_completed(activation, completion),
+            } => self.attempt_completed(activation, attempt, completion),
             Fact::Failed {
                 activation,
+                attempt,
                 fault,
                 usage,
-            } => self.attempt_reported_failure(activation, fault, usage),
-            Fact::Opened { activation } => self.stream_opened(activation),
-            Fact::Woke { activation } => self.pause_over(activation),
+            } => self.attempt_reported_failure(activation, attempt, fault, usage),
+            Fact::Opened {
+                activation,
+                attempt,
+            } => self.stream_opened(activation, attempt),
+            Fact::Woke {
+                activation,
+                attempt,
+            } => self.pause_over(activation, attempt),
             Fact::Answered(answer) => self.answered(answer),
             Fact::Cancelled => self.cancel_run(),
         }
@@ -159,6 +192,13 @@ impl Machine {
         let mut reactions = vec![reaction];
         reactions.extend(events.map(|event| machine.apply(event)));
         Some((machine, reactions))
+    }
+
+    /// What was asked of the world and is not reported yet, in the order in which nodes fired: attempts to be made anew,
+    /// pauses to be slept through. For a run that was rebuilt from its journal.
+    pub fn in_flight(&self) -> Vec<Effect> {
+        let sites = self.active.values();
+        sites.filter_map(|&site| self.asked_of(site)).collect()
     }
 
     /// Where the run stands.
@@ -207,6 +247,12 @@ impl Machine {
         self.node_id(*self.active.get(&activation)?)
     }
 
+    /// Which attempt of a firing is under way, from 1; the last one during a pause.
+    pub fn attempt_of(&self, activation: Activation) -> Option<u32> {
+        let site = *self.active.get(&activation)?;
+        Some(self.frames.node(site)?.attempt)
+    }
+
     /// What a node put out last; of a node in a body, in the body's last pass. `None` if that never began.
     pub fn ports(&self, node: NodeId) -> Option<&Ports> {
         let mut way = Vec::new();
@@ -247,8 +293,13 @@ impl Machine {
     /// Works out everything that follows, until only the outside can move the run on.
     fn settle_down(&mut self) {
         loop {
-            if let Some((frame, edge, signal)) = self.decided.pop_front() {
-                self.edge_decided(frame, edge, signal);
+            if let Some(work) = self.work.pop_front() {
+                match work {
+                    Work::Decide(site) => self.decide(site),
+                    Work::Edge(frame, edge, signal) => self.edge_decided(frame, edge, signal),
+                    Work::Wake(site) => self.wake_watchers(site),
+                    Work::Close(frame) => self.close(frame),
+                }
             } else if let Some(frame) = self.quiet.pop_front() {
                 self.close(frame);
             } else if !self.start_next() {
@@ -258,16 +309,12 @@ impl Machine {
         if self.life != RunLife::Running || self.under_way > 0 {
             return;
         }
-        match self.forms.is_empty() {
-            false => self.wait(),
-            true => self.fail_run(
-                None,
-                Fault::new(
-                    "stalled",
-                    "The run stalled: nothing is under way and nothing is asked.",
-                ),
-            ),
+        if self.forms.is_empty() {
+            // Cannot happen; if it did, a run that fails is better than one that hangs.
+            let message = "The run stalled: nothing is under way and nothing is asked.";
+            return self.fail_run(None, Fault::new("stalled", message));
         }
+        self.wait();
     }
 
     /// Moves the run on. False if its state does not know the signal.
@@ -279,7 +326,7 @@ impl Machine {
         true
     }
 
-    /// Moves a node on and keeps count of who is under way.
+    /// Moves a node on and keeps count of who is under way. False if its state does not know the signal.
     fn signal(&mut self, site: Site, signal: NodeSignal) -> bool {
         let before = self.frames.life(site);
         let Some(frame) = self.frames.get_mut(site.frame) else {
@@ -294,16 +341,14 @@ impl Machine {
             self.quiet.push_back(site.frame);
         }
         let drains = self.workflow.member(scope, site.member).draft.drains;
-        let holds = |life| matches!(life, NodeLife::Running | NodeLife::Open);
-        match (holds(before), holds(after)) {
+        match (before.attempting(), after.attempting()) {
             (false, true) if drains => self.speaking = Some(activation),
             (true, false) if drains => self.speaking = None,
             (false, true) => self.places += 1,
             (true, false) => self.places -= 1,
             _ => {}
         }
-        let reports = |life| holds(life) || life == NodeLife::Resting;
-        match (reports(before), reports(after)) {
+        match (before.reports(), after.reports()) {
             (false, true) => self.under_way += 1,
             (true, false) => self.under_way -= 1,
             _ => {}

@@ -1,5 +1,6 @@
 //! The compiled workflow: nodes, edges and scopes by number, references as slots. Immutable and shared between runs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Value;
@@ -45,6 +46,8 @@ pub struct Workflow {
     pub scopes: Vec<Scope>,
     /// The variables and their initial values.
     pub variables: Vec<(Arc<str>, Value)>,
+    /// The variables by name.
+    pub(crate) by_name: HashMap<Arc<str>, VariableId>,
     /// What an unhandled failure does.
     pub on_failure: OnFailure,
 }
@@ -175,8 +178,7 @@ impl Workflow {
 
     /// The variable of that name.
     pub fn variable(&self, name: &str) -> Option<VariableId> {
-        let at = self.variables.iter().position(|(n, _)| &**n == name)?;
-        Some(VariableId(at as u32))
+        self.by_name.get(name).copied()
     }
 
     /// The innermost loop (not one of passes over a list, not an implicit one) around a scope.

@@ -106,6 +106,29 @@ pub enum Finding {
 }
 
 impl Finding {
+    /// The node to look at first. `None` if it is about the workflow as a whole.
+    pub fn node(&self) -> Option<&Arc<str>> {
+        use Finding::*;
+        match self {
+            NoEntry => None,
+            DuplicateId { node }
+            | DanglingEdge { node, .. }
+            | NoSuchContainer { node, .. }
+            | EdgeAcrossScopes { node, .. }
+            | ReferenceAcrossScopes { node, .. }
+            | SelfEdge { node }
+            | BackEdge { node, .. }
+            | OrderingLeftOut { node, .. }
+            | UnknownReference { node, .. }
+            | Unreachable { node }
+            | EmptyBody { node }
+            | ExitOutsideLoop { node }
+            | NoPasses { node }
+            | NoEnd { node } => Some(node),
+            EndlessCircle { nodes } | ReferenceCircle { nodes } => nodes.first(),
+        }
+    }
+
     /// True if the workflow must not be run.
     pub fn refuses(&self) -> bool {
         use Finding::*;

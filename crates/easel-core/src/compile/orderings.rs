@@ -1,37 +1,49 @@
 //! Which nodes wait for which values, beside the edges (design.md §3, "References order").
 //!
-//! Orderings are added in file order to a topological order that is kept up to date (Pearce and Kelly), so one that
-//! agrees with the order so far costs nothing, and one that would close a circle is found by a search between the two places.
+//! Orderings are wished for in file order, and one that would close a circle is left out. Only wishes between nodes that
+//! all edges and wishes together put on one circle can do that, so all others hold at once. Those few are tried one by one
+//! in [`Order`].
+
+mod order;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::Finding;
-use crate::workflow::{End, NodeId, ScopeId, Slot, VariableId, Workflow};
+use super::circles::{self, Graph};
+use crate::workflow::{End, NodeId, Scope, ScopeId, Slot, VariableId, Workflow};
+use order::{Added, Order};
 
-/// Writer and reader pairs of one variable in one scope up to which each pair is looked at. Beyond it only
-/// neighbours in the topological order are, which keeps compiling linear.
+/// Pairs of two writers, or of a writer and a reader, of one variable in one scope, up to which each pair is ordered.
+/// Beyond it only neighbours are, which keeps compiling linear; a writer that dies then no longer holds up those after the
+/// one before it.
 const PAIRS: usize = 250_000;
 
 /// Adds orderings to every scope of the workflow.
 pub(super) fn add(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
-    let mut wishes: Vec<Wishes> = Vec::new();
-    wishes.resize_with(workflow.scopes.len(), Wishes::default);
+    let mut uses: Vec<Uses> = Vec::new();
+    uses.resize_with(workflow.scopes.len(), Uses::default);
     for at in 0..workflow.nodes.len() {
-        collect(workflow, NodeId(at as u32), &mut wishes);
+        collect(workflow, NodeId(at as u32), &mut uses);
     }
-    for (at, wishes) in wishes.into_iter().enumerate() {
-        order_scope(workflow, ScopeId(at as u32), wishes, findings);
+    for (at, uses) in uses.into_iter().enumerate() {
+        order_scope(workflow, ScopeId(at as u32), uses, findings);
     }
 }
 
 /// What the members of a scope read and write there, their bodies included.
 #[derive(Default)]
-struct Wishes {
-    /// Reader and source, in file order.
+struct Uses {
+    /// Reader and source, in file order of the nodes that read.
     reads: Vec<(u32, u32)>,
-    /// Writers and readers of each variable, in file order.
-    variables: BTreeMap<VariableId, (Vec<u32>, Vec<u32>)>,
+    variables: BTreeMap<VariableId, VariableUses>,
+}
+
+/// The members that write and read one variable.
+#[derive(Default)]
+struct VariableUses {
+    writers: Vec<u32>,
+    readers: Vec<u32>,
 }
 
 /// The member of each scope around a node that holds it, innermost first.
@@ -46,27 +58,29 @@ fn holders(workflow: &Workflow, node: NodeId) -> Vec<(ScopeId, u32)> {
     holders
 }
 
-fn collect(workflow: &Workflow, id: NodeId, wishes: &mut [Wishes]) {
+fn collect(workflow: &Workflow, id: NodeId, uses: &mut [Uses]) {
     let node = workflow.node(id);
-    if node.reads.is_empty() && node.writes.is_empty() {
+    let collected = node.collect.iter().map(|(_, slot)| slot);
+    let mut reads = node.reads.iter().chain(collected).peekable();
+    if reads.peek().is_none() && node.writes.is_empty() {
         return;
     }
     let holders = holders(workflow, id);
-    for slot in &node.reads {
+    for slot in reads {
         match slot {
             Slot::Port { place, .. } => {
-                let holder = holders
-                    .iter()
-                    .find(|(s, _)| workflow.scope(*s).depth == place.depth);
+                let here = |&&(s, _): &&(ScopeId, u32)| workflow.scope(s).depth == place.depth;
                 let source = place.down.first().copied().unwrap_or(place.member);
-                if let Some(&(scope, reader)) = holder.filter(|(_, reader)| *reader != source) {
-                    wishes[scope.at()].reads.push((reader, source));
+                if let Some(&(scope, reader)) = holders.iter().find(here) {
+                    if reader != source {
+                        uses[scope.at()].reads.push((reader, source));
+                    }
                 }
             }
             Slot::Variable { variable, .. } => {
                 for &(scope, member) in &holders {
-                    let uses = wishes[scope.at()].variables.entry(*variable).or_default();
-                    push_new(&mut uses.1, member);
+                    let uses = uses[scope.at()].variables.entry(*variable).or_default();
+                    uses.readers.push(member);
                 }
             }
             Slot::Unknown(_) => {}
@@ -75,283 +89,232 @@ fn collect(workflow: &Workflow, id: NodeId, wishes: &mut [Wishes]) {
     for slot in &node.writes {
         if let Slot::Variable { variable, .. } = slot {
             for &(scope, member) in &holders {
-                let uses = wishes[scope.at()].variables.entry(*variable).or_default();
-                push_new(&mut uses.0, member);
+                let uses = uses[scope.at()].variables.entry(*variable).or_default();
+                uses.writers.push(member);
             }
         }
     }
 }
 
-/// Nodes come in file order, so a member that is already there is the last.
-fn push_new(members: &mut Vec<u32>, member: u32) {
-    if members.last() != Some(&member) {
-        members.push(member);
-    }
+/// One node that should wait for another.
+#[derive(Clone, Copy)]
+struct Wish {
+    earlier: u32,
+    later: u32,
+    /// Whether it is for the sake of a variable, not of a port.
+    variable: bool,
 }
 
-fn order_scope(workflow: &mut Workflow, id: ScopeId, wishes: Wishes, findings: &mut Vec<Finding>) {
-    if wishes.reads.is_empty() && wishes.variables.is_empty() {
+fn order_scope(workflow: &mut Workflow, id: ScopeId, uses: Uses, findings: &mut Vec<Finding>) {
+    let scope = workflow.scope(id);
+    let edges = edges_of(scope);
+    let drawn: HashSet<(u32, u32)> = edges.iter().copied().collect();
+    let wishes = wishes(scope.members.len(), &edges, &drawn, &uses);
+    if wishes.is_empty() && uses.reads.is_empty() {
         return;
     }
-    let scope = workflow.scope(id);
-    let mut order = Order::new(scope.members.len(), {
-        let inner = scope.edges.iter().filter(|e| !e.back);
-        inner.filter_map(|e| match (e.from, e.to) {
-            (End::Member(from), End::Member(to)) => Some((from, to)),
-            _ => None,
-        })
-    });
-    let in_loop = scope.keeps;
-    let name = |member: u32| -> Arc<str> {
-        workflow
-            .node(scope.members[member as usize])
-            .draft
-            .id
-            .clone()
-    };
-    let mut after: Vec<(u32, u32)> = Vec::new();
-    let mut seen = HashSet::new();
-    let mut circles = HashSet::new();
-    for &(reader, source) in &wishes.reads {
-        if !seen.insert((reader, source)) || order.has_edge(source, reader) {
-            continue;
-        }
-        match order.add(source, reader) {
-            Added::Yes => after.push((reader, source)),
-            Added::Circle(circle) if order.by_orderings_alone(&circle) => {
-                let mut key = circle.clone();
-                key.sort_unstable();
-                if circles.insert(key) {
-                    findings.push(Finding::ReferenceCircle {
-                        nodes: circle.into_iter().map(name).collect(),
-                    });
-                }
-            }
-            Added::Circle(_) if in_loop => {}
-            Added::Circle(_) => findings.push(Finding::OrderingLeftOut {
-                node: name(reader),
-                source: name(source),
-            }),
-        }
+    let holding = Trial {
+        scope,
+        name: &|member| name_of(workflow, scope, member),
+        parts: parts(scope.members.len(), &edges, &wishes),
     }
-    for (writers, readers) in wishes.variables.into_values() {
-        let pairs = order.variable_pairs(writers, readers);
-        for (earlier, later) in pairs {
-            if order.has_edge(earlier, later) || !seen.insert((later, earlier)) {
-                continue;
-            }
-            match order.add(earlier, later) {
-                Added::Yes => after.push((later, earlier)),
-                Added::Circle(circle) => {
-                    let behind_the_reader = order.by_edges_alone(&circle);
-                    if !behind_the_reader && !in_loop {
-                        findings.push(Finding::OrderingLeftOut {
-                            node: name(later),
-                            source: name(earlier),
-                        });
-                    }
-                }
-            }
-        }
-    }
-    // A drain that reads a stream it has an edge from is handed the stream; everyone else waits for the text.
-    let streaming = |member: u32| workflow.node(scope.members[member as usize]).draft.streams;
-    let sources: Vec<(u32, u32)> = {
-        let distinct: HashSet<(u32, u32)> = wishes.reads.iter().copied().collect();
-        let mut all: Vec<_> = distinct
-            .into_iter()
-            .filter(|&(_, s)| streaming(s))
-            .collect();
-        all.sort_unstable();
-        all
-    };
+    .try_all(&edges, &wishes, findings);
+
+    // What streams can be read while it is not settled; who reads it must know.
+    let streams = |member: u32| workflow.node(scope.members[member as usize]).draft.streams;
+    let mut sources = uses.reads;
+    sources.retain(|&(_, source)| streams(source));
+    sources.sort_unstable();
+    sources.dedup();
+
+    let waiting: HashSet<(u32, u32)> = holding.iter().copied().collect();
     let members = scope.members.clone();
     let at = |member: u32| members[member as usize].at();
-    for (reader, source) in after {
+    for (reader, source) in holding {
         workflow.nodes[at(reader)].after.push(source);
         workflow.nodes[at(source)].watchers.push(reader);
     }
     for (reader, source) in sources {
         workflow.nodes[at(reader)].sources.push(source);
-        let watchers = &mut workflow.nodes[at(source)].watchers;
-        if !watchers.contains(&reader) {
-            watchers.push(reader);
+        if !waiting.contains(&(reader, source)) {
+            workflow.nodes[at(source)].watchers.push(reader);
         }
     }
 }
 
-/// What became of an ordering.
-enum Added {
-    /// It holds now.
-    Yes,
-    /// It would close this circle: from the later node back to the earlier one.
-    Circle(Vec<u32>),
+/// The edges inside a scope; back edges order nothing.
+fn edges_of(scope: &Scope) -> Vec<(u32, u32)> {
+    let inner = scope.edges.iter().filter(|edge| !edge.back);
+    let ends = inner.filter_map(|edge| match (edge.from, edge.to) {
+        (End::Member(from), End::Member(to)) => Some((from, to)),
+        _ => None,
+    });
+    ends.collect()
 }
 
-/// A topological order of a scope's members that grows new constraints.
-struct Order {
-    place: Vec<u32>,
-    out: Vec<Vec<(u32, bool)>>,
-    into: Vec<Vec<u32>>,
-    edges: HashSet<(u32, u32)>,
+/// A member as its author knows it: an implicit loop goes by its first node.
+fn name_of(workflow: &Workflow, scope: &Scope, member: u32) -> Arc<str> {
+    let node = workflow.node(scope.members[member as usize]);
+    let first = node.body.filter(|_| node.implicit).and_then(|body| {
+        let first = workflow.scope(body).members.first();
+        first.map(|&id| workflow.node(id))
+    });
+    first.unwrap_or(node).draft.id.clone()
 }
 
-impl Order {
-    /// The order of the edges alone; ties in file order.
-    fn new(members: usize, edges: impl Iterator<Item = (u32, u32)>) -> Order {
-        let mut order = Order {
-            place: vec![0; members],
-            out: vec![Vec::new(); members],
-            into: vec![Vec::new(); members],
-            edges: HashSet::new(),
-        };
-        for (from, to) in edges {
-            if order.edges.insert((from, to)) {
-                order.out[from as usize].push((to, true));
-                order.into[to as usize].push(from);
-            }
+/// All orderings a scope could want beside its edges, each once: what references ask for, then variable by variable.
+fn wishes(
+    members: usize,
+    edges: &[(u32, u32)],
+    drawn: &HashSet<(u32, u32)>,
+    uses: &Uses,
+) -> Vec<Wish> {
+    let mut wishes = Vec::new();
+    let mut seen = HashSet::new();
+    let mut wish = |earlier, later, variable| {
+        if !drawn.contains(&(earlier, later)) && seen.insert((earlier, later)) {
+            wishes.push(Wish {
+                earlier,
+                later,
+                variable,
+            });
         }
-        let mut waits: Vec<usize> = order.into.iter().map(Vec::len).collect();
-        let free = (0..members as u32).filter(|&m| waits[m as usize] == 0);
-        let mut ready: std::collections::BinaryHeap<_> = free.map(std::cmp::Reverse).collect();
-        let mut next = 0;
-        while let Some(std::cmp::Reverse(member)) = ready.pop() {
-            order.place[member as usize] = next;
-            next += 1;
-            for &(to, _) in &order.out[member as usize] {
-                waits[to as usize] -= 1;
-                if waits[to as usize] == 0 {
-                    ready.push(std::cmp::Reverse(to));
-                }
-            }
-        }
-        order
+    };
+    for &(reader, source) in &uses.reads {
+        wish(source, reader, false);
     }
-
-    fn has_edge(&self, from: u32, to: u32) -> bool {
-        self.edges.contains(&(from, to))
-    }
-
-    /// Makes `later` wait for `earlier`, unless that closes a circle.
-    fn add(&mut self, earlier: u32, later: u32) -> Added {
-        let (low, high) = (self.place[later as usize], self.place[earlier as usize]);
-        if low < high {
-            let mut came_from: BTreeMap<u32, u32> = BTreeMap::new();
-            let mut behind = vec![later];
-            let mut next = 0;
-            while let Some(&node) = behind.get(next) {
-                next += 1;
-                for &(to, _) in &self.out[node as usize] {
-                    if to == earlier {
-                        came_from.insert(to, node);
-                        return Added::Circle(trail(&came_from, later, earlier));
-                    }
-                    let within = self.place[to as usize] < high;
-                    if within && to != later && !came_from.contains_key(&to) {
-                        came_from.insert(to, node);
-                        behind.push(to);
-                    }
-                }
-            }
-            self.reorder(earlier, low, behind);
-        }
-        self.out[earlier as usize].push((later, false));
-        self.into[later as usize].push(earlier);
-        Added::Yes
-    }
-
-    /// Moves what is behind the later node behind what is before the earlier one, in the places they hold now.
-    fn reorder(&mut self, earlier: u32, low: u32, mut behind: Vec<u32>) {
-        let mut before = vec![earlier];
-        let mut seen = HashSet::from([earlier]);
-        let mut next = 0;
-        while let Some(&node) = before.get(next) {
-            next += 1;
-            for &from in &self.into[node as usize] {
-                if self.place[from as usize] > low && seen.insert(from) {
-                    before.push(from);
-                }
-            }
-        }
-        before.sort_unstable_by_key(|&n| self.place[n as usize]);
-        behind.sort_unstable_by_key(|&n| self.place[n as usize]);
-        before.extend(behind);
-        let mut places: Vec<u32> = before.iter().map(|&n| self.place[n as usize]).collect();
-        places.sort_unstable();
-        for (node, place) in before.into_iter().zip(places) {
-            self.place[node as usize] = place;
+    for uses in uses.variables.values() {
+        for (earlier, later) in uses.pairs(members, edges) {
+            wish(earlier, later, true);
         }
     }
+    wishes
+}
 
-    /// True if no step of the circle is, or follows from, an edge.
-    fn by_orderings_alone(&self, circle: &[u32]) -> bool {
-        let closing = circle.first().zip(circle.last());
-        let steps = circle.windows(2).map(|w| (w[0], w[1]));
-        let ends = closing.map(|(&first, &last)| (last, first));
-        !steps.chain(ends).any(|(from, to)| self.leads(from, to))
-    }
+impl VariableUses {
+    /// Who goes before whom: writers in file order, readers after writers.
+    fn pairs(&self, members: usize, edges: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let (mut writers, mut readers) = (self.writers.clone(), self.readers.clone());
+        writers.sort_unstable();
+        writers.dedup();
+        readers.sort_unstable();
+        readers.dedup();
+        readers.retain(|reader| writers.binary_search(reader).is_err());
 
-    /// True if every step but the one that would close the circle is an edge.
-    fn by_edges_alone(&self, circle: &[u32]) -> bool {
-        circle.windows(2).all(|w| self.has_edge(w[0], w[1]))
-    }
-
-    /// True if edges lead from one node to another.
-    fn leads(&self, from: u32, to: u32) -> bool {
-        let mut seen = HashSet::from([from]);
-        let mut todo = vec![from];
-        while let Some(node) = todo.pop() {
-            for &(next, edge) in &self.out[node as usize] {
-                if edge && next == to {
-                    return true;
-                }
-                if edge && seen.insert(next) {
-                    todo.push(next);
-                }
-            }
-        }
-        false
-    }
-
-    /// Who goes before whom for the sake of one variable: writers in file order, readers after writers.
-    fn variable_pairs(&self, writers: Vec<u32>, readers: Vec<u32>) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        if writers.len().saturating_mul(writers.len() + readers.len()) <= PAIRS {
+        if writers.len().saturating_mul(writers.len()) <= PAIRS {
             for (at, &writer) in writers.iter().enumerate() {
                 pairs.extend(writers[at + 1..].iter().map(|&later| (writer, later)));
             }
-            for &writer in &writers {
-                let others = readers.iter().filter(|&&r| !writers.contains(&r));
-                pairs.extend(others.map(|&reader| (writer, reader)));
-            }
-            return pairs;
+        } else {
+            let neighbours = Order::new(members, edges.iter().copied()).sort(&writers);
+            pairs.extend(neighbours.windows(2).map(|two| (two[0], two[1])));
         }
-        let mut all: Vec<(u32, bool, u32)> = Vec::new();
-        all.extend(writers.iter().map(|&w| (self.place[w as usize], true, w)));
-        all.extend(readers.iter().map(|&r| (self.place[r as usize], false, r)));
-        all.sort_unstable();
-        let mut last = None;
-        for (_, writes, member) in all {
-            pairs.extend(last.filter(|&w| w != member).map(|w| (w, member)));
-            if writes {
-                last = Some(member);
+        if writers.len().saturating_mul(readers.len()) <= PAIRS {
+            for &writer in &writers {
+                pairs.extend(readers.iter().map(|&reader| (writer, reader)));
+            }
+        } else {
+            let all: Vec<u32> = writers.iter().chain(&readers).copied().collect();
+            let mut last = None;
+            for member in Order::new(members, edges.iter().copied()).sort(&all) {
+                match writers.binary_search(&member) {
+                    Ok(_) => last = Some(member),
+                    Err(_) => pairs.extend(last.map(|writer| (writer, member))),
+                }
             }
         }
         pairs
     }
 }
 
-/// The way found from one node to another.
-fn trail(came_from: &BTreeMap<u32, u32>, start: u32, end: u32) -> Vec<u32> {
-    let mut way = vec![end];
-    let mut at = end;
-    while at != start {
-        match came_from.get(&at) {
-            Some(&before) => at = before,
-            None => break,
-        }
-        way.push(at);
+/// For each member the circle of edges and wishes it is on, if any.
+fn parts(members: usize, edges: &[(u32, u32)], wishes: &[Wish]) -> Vec<Option<u32>> {
+    let mut graph: Graph = vec![Vec::new(); members];
+    let wished = wishes.iter().map(|wish| (wish.earlier, wish.later));
+    for (from, to) in edges.iter().copied().chain(wished) {
+        graph[from as usize].push(to);
     }
-    way.reverse();
-    way
+    let mut part_of = vec![None; members];
+    for (part, nodes) in (0..).zip(circles::strong_parts(&graph)) {
+        for node in nodes {
+            part_of[node as usize] = Some(part);
+        }
+    }
+    part_of
+}
+
+/// Wishes of one scope on trial.
+struct Trial<'a> {
+    scope: &'a Scope,
+    name: &'a dyn Fn(u32) -> Arc<str>,
+    parts: Vec<Option<u32>>,
+}
+
+impl Trial<'_> {
+    /// The wishes that hold, as reader and source.
+    fn try_all(
+        &self,
+        edges: &[(u32, u32)],
+        wishes: &[Wish],
+        findings: &mut Vec<Finding>,
+    ) -> Vec<(u32, u32)> {
+        let inside = edges.iter().copied().filter(|&(a, b)| self.one_part(a, b));
+        let mut order = Order::new(self.scope.members.len(), inside);
+        let mut circles = HashSet::new();
+        let mut holding = Vec::with_capacity(wishes.len());
+        for &wish in wishes {
+            let Wish { earlier, later, .. } = wish;
+            if !self.one_part(earlier, later) {
+                holding.push((later, earlier));
+                continue;
+            }
+            match order.add(earlier, later) {
+                Added::Yes => holding.push((later, earlier)),
+                Added::Circle(circle) => {
+                    let new = |circle: &[u32]| {
+                        let mut key = circle.to_vec();
+                        key.sort_unstable();
+                        circles.insert(key)
+                    };
+                    findings.extend(self.left_out(&order, wish, circle, new));
+                }
+            }
+        }
+        holding
+    }
+
+    fn one_part(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.parts[a as usize], self.parts[b as usize]);
+        a.is_some() && a == b
+    }
+
+    /// What to say about a wish that would close a circle.
+    fn left_out(
+        &self,
+        order: &Order,
+        wish: Wish,
+        circle: Vec<u32>,
+        new: impl FnOnce(&[u32]) -> bool,
+    ) -> Option<Finding> {
+        if !wish.variable && order.by_orderings_alone(&circle) {
+            return new(&circle).then(|| Finding::ReferenceCircle {
+                nodes: self.in_waiting_order(circle),
+            });
+        }
+        // In a loop it reads the value of the turn before; of a variable nobody waits for writers behind.
+        let as_meant = self.scope.keeps || wish.variable && order.leads(wish.later, wish.earlier);
+        (!as_meant).then(|| Finding::OrderingLeftOut {
+            node: (self.name)(wish.later),
+            source: (self.name)(wish.earlier),
+        })
+    }
+
+    /// The nodes of a circle such that each waits for the next, from the first in the file on.
+    fn in_waiting_order(&self, mut circle: Vec<u32>) -> Vec<Arc<str>> {
+        circle.reverse();
+        let first = (0..circle.len()).min_by_key(|&at| circle[at]).unwrap_or(0);
+        circle.rotate_left(first);
+        circle.into_iter().map(self.name).collect()
+    }
 }

@@ -7,7 +7,7 @@ use super::Finding;
 use super::circles::{self, Graph};
 use crate::Value;
 use crate::draft::{Draft, EffectClass, Kind, NodeDraft, Policy};
-use crate::workflow::{Edge, End, Node, NodeId, Scope, ScopeId, Workflow};
+use crate::workflow::{Edge, End, Node, NodeId, Scope, ScopeId, VariableId, Workflow};
 
 /// An edge between two nodes of one explicit scope, before circles are cut out.
 struct Flow {
@@ -32,10 +32,12 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
         ids.insert(node.id.clone(), drafts.len() as u32);
         drafts.push(node);
     }
+    let parents = parents_of(&drafts, &ids, findings);
+    // A run starts at the root, so a node in a body is no entry.
+    root_start = root_start.filter(|&start: &u32| parents[start as usize].is_none());
     if root_start.is_none() {
         findings.push(Finding::NoEntry);
     }
-    let parents = parents_of(&drafts, &ids, findings);
     let flows = flows_of(&drafts, &ids, &parents, findings);
 
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); drafts.len() + 1];
@@ -71,6 +73,12 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
     let mut workflow = Workflow {
         nodes: layout.nodes,
         scopes: layout.scopes,
+        by_name: draft
+            .variables
+            .iter()
+            .zip(0..)
+            .map(|((name, _), at)| (name.clone(), VariableId(at)))
+            .collect(),
         variables: draft.variables,
         on_failure: draft.on_failure,
     };

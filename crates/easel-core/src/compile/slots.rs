@@ -6,30 +6,27 @@ use std::sync::Arc;
 use super::Finding;
 use crate::draft::Kind;
 use crate::reference::{Path, Reference, Root};
-use crate::workflow::{NodeId, Place, ScopeId, Slot, VariableId, Workflow};
+use crate::workflow::{NodeId, Place, ScopeId, Slot, Workflow};
 
 /// What a name stands for.
 struct Lookup {
     nodes: HashMap<Arc<str>, NodeId>,
-    variables: HashMap<Arc<str>, VariableId>,
+    /// The item node of each scope.
+    items: HashMap<ScopeId, u32>,
 }
 
 /// Fills in the slots of every node.
 pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
-    let nodes = workflow
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| !n.implicit);
+    let nodes = (0..).map(NodeId).zip(&workflow.nodes);
+    let items = workflow.nodes.iter().rev();
     let lookup = Lookup {
         nodes: nodes
-            .map(|(at, n)| (n.draft.id.clone(), NodeId(at as u32)))
+            .filter(|(_, n)| !n.implicit)
+            .map(|(id, n)| (n.draft.id.clone(), id))
             .collect(),
-        variables: workflow
-            .variables
-            .iter()
-            .enumerate()
-            .map(|(at, (name, _))| (name.clone(), VariableId(at as u32)))
+        items: items
+            .filter(|n| matches!(n.draft.kind, Kind::Item))
+            .map(|n| (n.scope, n.local))
             .collect(),
     };
     for at in 0..workflow.nodes.len() {
@@ -119,7 +116,7 @@ impl Reader<'_> {
     fn variable(&self, reference: &Reference, key: &str) -> Result<Slot, String> {
         let mut candidates = reference.variable_candidates();
         let found = candidates.find_map(|(name, path)| {
-            let variable = *self.lookup.variables.get(name)?;
+            let variable = self.workflow.variable(name)?;
             Some(Slot::Variable { variable, path })
         });
         found.ok_or_else(|| {
@@ -153,15 +150,14 @@ impl Reader<'_> {
             let here = self.workflow.scope(id);
             let container = here.container.map(|c| self.workflow.node(c));
             if container.is_some_and(|c| matches!(c.draft.kind, Kind::Each { .. })) {
-                let is_item = |m: &NodeId| matches!(self.workflow.node(*m).draft.kind, Kind::Item);
-                let Some(member) = here.members.iter().position(is_item) else {
+                let Some(&member) = self.lookup.items.get(&id) else {
                     break;
                 };
                 return Ok(Slot::Port {
                     place: Place {
                         depth: here.depth,
                         down: Box::default(),
-                        member: member as u32,
+                        member,
                     },
                     port: name.clone(),
                     path: path.clone(),
@@ -194,9 +190,6 @@ fn place_of(workflow: &Workflow, from: ScopeId, target: NodeId) -> Option<Place>
         } else {
             left_body |= explicit(up);
             up = workflow.scope(up).parent?;
-            if depth(down) > depth(up) {
-                continue;
-            }
         }
     }
     if left_body && entered_body {

@@ -1,54 +1,99 @@
 //! Attempts: how one begins, succeeds or fails, and the one policy that decides what a failure means.
 
-use std::hash::Hasher;
 use std::sync::Arc;
 
-use super::Machine;
+use super::chance::pause;
 use super::edge::EdgeSignal;
 use super::frame::{FrameSignal, Site};
 use super::node::{NodeLife, NodeSignal};
-use crate::Value;
-use crate::bind::{Activation, Inputs};
+use super::{Failure, Machine, Work};
+use crate::bind::{Activation, Inputs, Resolved};
 use crate::draft::{EffectClass, Kind, NodeDraft, OnFailure, Otherwise};
 use crate::effect::{Effect, Execute, Observation, Step, StreamTurn};
-use crate::event::{Completion, Fault, Ports, Timestamp, Usage};
-use crate::workflow::{Edge, End};
+use crate::event::{Completion, Fault, Ports, Usage};
+use crate::workflow::Edge;
 
 /// The port under which a failed node's error text can be read.
 const ERROR_PORT: &str = "_ERROR";
 
-/// The longest pause between two attempts.
-const LONGEST_PAUSE_MS: u64 = 60_000;
-
 impl Machine {
-    /// Begins an attempt of a queued node.
+    /// Begins an attempt of a queued node. A message whose text broke before it could begin does not begin.
     pub(super) fn begin(&mut self, site: Site) {
-        let inputs = self.bind(site);
-        self.note_start(site, inputs.clone().unwrap_or_default());
-        match inputs {
-            Ok(inputs) => self.execute(site, inputs),
-            Err(fault) => self.give_up(site, fault),
+        let state = self.frames.node(site);
+        match state.map_or((false, 0), |n| (n.failed, n.attempt)) {
+            (true, 0) => return self.skip(site),
+            (true, _) => {
+                let fault = Fault::new("stream_broke", "The text it showed broke off for good.");
+                return self.fail_for_good(site, fault);
+            }
+            (false, _) => {}
+        }
+        match self.bind(site) {
+            Ok(inputs) => {
+                self.note_start(site, inputs);
+                self.signal(site, NodeSignal::Start);
+                let execute = self.execute(site);
+                self.reaction.effects.extend(execute.map(Effect::Execute));
+            }
+            Err(fault) => {
+                self.note_start(site, Inputs::default());
+                self.fail_for_good(site, fault);
+            }
         }
     }
 
-    fn execute(&mut self, site: Site, inputs: Inputs) {
-        let (Some(id), Some(frame)) = (self.node_id(site), self.frames.get(site.frame)) else {
-            return;
-        };
+    /// The attempt under way at a site.
+    fn execute(&self, site: Site) -> Option<Execute> {
+        let id = self.node_id(site)?;
+        let frame = self.frames.get(site.frame)?;
         let node = frame.node(site.member);
         let form = matches!(self.workflow.node(id).draft.kind, Kind::Form { .. });
-        let execute = Execute {
+        Some(Execute {
             activation: node.activation,
             node: id,
             attempt: node.attempt,
             scope: frame.passes.clone(),
             visit: node.visit,
-            inputs,
+            inputs: node.inputs.clone(),
             answers: form.then(|| node.answers.clone()),
             random: self.random(site),
+        })
+    }
+
+    /// The pause under way at a site.
+    fn sleep(&self, site: Site) -> Option<Effect> {
+        let state = self.frames.node(site)?;
+        let policy = &self.workflow.node(self.node_id(site)?).draft.policy;
+        Some(Effect::Sleep {
+            activation: state.activation,
+            attempt: state.attempt,
+            milliseconds: pause(policy.delay_ms, state.attempt, self.random(site)),
+        })
+    }
+
+    /// What was asked of the world for a site and is not reported yet.
+    pub(super) fn asked_of(&self, site: Site) -> Option<Effect> {
+        match self.frames.life(site) {
+            NodeLife::Running | NodeLife::Open => {
+                let mut execute = self.execute(site)?;
+                execute.inputs = self.without_lost_streams(site, execute.inputs);
+                Some(Effect::Execute(execute))
+            }
+            NodeLife::Resting => self.sleep(site),
+            _ => None,
+        }
+    }
+
+    /// A stream whose producer is done cannot be had again: what it came to stands in its place.
+    fn without_lost_streams(&self, site: Site, inputs: Inputs) -> Inputs {
+        let lost = |read: &Resolved| match read {
+            Resolved::Stream(producer) => !self.active.contains_key(producer),
+            _ => false,
         };
-        self.signal(site, NodeSignal::Start);
-        self.reaction.effects.push(Effect::Execute(execute));
+        match inputs.0.iter().any(lost) {
+            true => self.bind(site).unwrap_or(inputs),
+            false => inputs,
+        }
     }
 
     /// Counts an attempt and tells that the node started.
@@ -64,9 +109,8 @@ impl Machine {
         state.inputs = inputs;
         if state.attempt == 1 {
             state.first_start = now;
-            let activation = state.activation;
             self.reaction.observations.push(Observation::NodeStarted {
-                activation,
+                activation: state.activation,
                 node,
                 scope,
                 at: now,
@@ -74,32 +118,26 @@ impl Machine {
         }
     }
 
-    /// A number that follows from the run's seed and from where and how often the node fired, not from when.
-    fn random(&self, site: Site) -> u64 {
-        let mut hash = Fnv(0xcbf2_9ce4_8422_2325 ^ self.seed);
-        if let (Some(id), Some(frame)) = (self.node_id(site), self.frames.get(site.frame)) {
-            hash.write(self.workflow.node(id).draft.id.as_bytes());
-            for pass in frame.passes.iter() {
-                hash.write(pass.container.as_bytes());
-                hash.write(&pass.index.to_le_bytes());
-            }
-            hash.write(&frame.node(site.member).visit.to_le_bytes());
-        }
-        mix(hash.finish())
-    }
-
-    pub(super) fn attempt_completed(&mut self, activation: Activation, completion: Completion) {
-        let Some(site) = self.attempting(activation) else {
+    pub(super) fn attempt_completed(
+        &mut self,
+        activation: Activation,
+        attempt: u32,
+        completion: Completion,
+    ) {
+        let Some(site) = self.attempting(activation, attempt) else {
             return;
         };
         self.usage += completion.usage;
         if let Some(fault) = self.bad_choice(site, &completion) {
             return self.attempt_failed(site, fault);
         }
-        self.gather(completion.references);
-        let next = completion.next;
         match self.assign(site, completion.writes) {
-            Ok(()) => self.complete(site, completion.ports, next.as_deref()),
+            Ok(()) => {
+                if !completion.references.is_empty() {
+                    Arc::make_mut(&mut self.gathered).extend(completion.references);
+                }
+                self.complete(site, completion.ports, completion.next.as_deref());
+            }
             Err(fault) => self.attempt_failed(site, fault),
         }
     }
@@ -107,77 +145,59 @@ impl Machine {
     pub(super) fn attempt_reported_failure(
         &mut self,
         activation: Activation,
+        attempt: u32,
         fault: Fault,
         usage: Usage,
     ) {
-        if let Some(site) = self.attempting(activation) {
+        if let Some(site) = self.attempting(activation, attempt) {
             self.usage += usage;
             self.attempt_failed(site, fault);
         }
     }
 
-    /// The text of a node begins to arrive: whoever drains streams may go on.
-    pub(super) fn stream_opened(&mut self, activation: Activation) {
-        let Some((site, id)) = self
-            .attempting(activation)
-            .and_then(|site| Some((site, self.node_id(site)?)))
-        else {
+    pub(super) fn pause_over(&mut self, activation: Activation, attempt: u32) {
+        let Some(&site) = self.active.get(&activation) else {
             return;
         };
-        let workflow = self.workflow.clone();
-        let node = workflow.node(id);
-        // A failure that is handled elsewhere must be known before anything is shown.
-        let handled = node.draft.policy.otherwise == Otherwise::Goto;
-        if !node.draft.streams || handled || !self.signal(site, NodeSignal::Open) {
+        let resting =
+            |n: &super::node::NodeState| n.life == NodeLife::Resting && n.attempt == attempt;
+        if !self.frames.node(site).is_some_and(resting) {
             return;
         }
-        let scope = workflow.scope(node.scope);
-        for &at in &node.outgoing {
-            let edge = &scope.edges[at as usize];
-            if let (End::Member(to), false) = (edge.to, edge.on_error || edge.back) {
-                let target = workflow.node(scope.members[to as usize]);
-                if target.draft.drains {
-                    self.decided.push_back((site.frame, at, EdgeSignal::Take));
-                }
-            }
-        }
-        self.wake_watchers(site);
-    }
-
-    pub(super) fn pause_over(&mut self, activation: Activation) {
-        let site = self.active.get(&activation).copied();
-        if let Some(site) = site.filter(|&s| self.frames.life(s) == NodeLife::Resting) {
-            self.signal(site, NodeSignal::Queue);
-            let workflow = self.workflow.clone();
-            let id = self.node_id(site);
-            let asked =
-                id.is_some_and(|id| matches!(workflow.node(id).draft.kind, Kind::Form { .. }));
-            match asked {
-                true => self.line_up_for_a_place(site, activation),
-                false => self.line_up(site),
-            }
+        self.signal(site, NodeSignal::Queue);
+        let id = self.node_id(site);
+        // A form was answered before its first attempt; it does not ask again.
+        match id.map(|id| &self.workflow.node(id).draft.kind) {
+            Some(Kind::Form { .. }) => self.line_up_for_a_place(site),
+            _ => self.line_up(site),
         }
     }
 
     /// The node is done: its ports stand, its edges are decided, who waited for it goes on.
     pub(super) fn complete(&mut self, site: Site, ports: Ports, next: Option<&[Arc<str>]>) {
-        let workflow = self.workflow.clone();
+        let Some(id) = self.node_id(site) else {
+            return;
+        };
         if let Some(state) = self.frames.node_mut(site) {
-            state.ports = ports;
+            state.ports = ports.clone();
         }
-        self.note_finish(site, None);
+        self.note_finish(site, None, ports);
         self.feed(site, |node, ports| {
             let text = ports.get(&node.primary).cloned();
             StreamTurn::Ended(text.unwrap_or_default())
         });
         self.signal(site, NodeSignal::Complete);
-        let id_of = |edge: &Edge| &workflow.node(edge.target).draft.id;
-        self.decide_edges(site, |edge| match next {
+        let workflow = self.workflow.clone();
+        let chosen = match workflow.node(id).draft.kind {
+            Kind::Branch { .. } => Some(next.unwrap_or_default()),
+            _ => next,
+        };
+        let target = |edge: &Edge| &workflow.node(edge.target).draft.id;
+        self.settled(site, |_, edge| match chosen {
             _ if edge.on_error => EdgeSignal::Kill,
-            Some(next) if !next.contains(id_of(edge)) => EdgeSignal::Kill,
+            Some(chosen) if !chosen.contains(target(edge)) => EdgeSignal::Kill,
             _ => EdgeSignal::Take,
         });
-        self.wake_watchers(site);
     }
 
     /// A branch may only choose where an edge leads.
@@ -197,33 +217,39 @@ impl Machine {
         Some(Fault::new("no_such_target", message))
     }
 
-    /// One attempt failed: try again, or give up.
+    /// One attempt failed: try again, or fail for good.
     pub(super) fn attempt_failed(&mut self, site: Site, fault: Fault) {
+        if let Some(node) = self.node_id(site) {
+            self.attempt_failed_because(site, Failure { node, fault });
+        }
+    }
+
+    /// One attempt failed, of a container because of a node in its body: try again, or fail for good.
+    pub(super) fn attempt_failed_because(&mut self, site: Site, failure: Failure) {
         let (Some(state), Some(id)) = (self.frames.node(site), self.node_id(site)) else {
             return;
         };
-        let draft = &self.workflow.node(id).draft;
-        let (attempt, activation) = (state.attempt, state.activation);
-        if attempt >= draft.policy.attempts || !may_repeat(draft, &fault) {
-            return self.give_up(site, fault);
+        let node = self.workflow.node(id);
+        let last = state.attempt >= node.draft.policy.attempts || state.failed;
+        if last || node.implicit || !may_repeat(&node.draft, &failure.fault) {
+            return self.fail_for_good_because(site, failure);
         }
-        let base = draft.policy.delay_ms;
-        let milliseconds = pause(base, attempt, self.random(site));
-        let step = self.step(site, Some(fault));
         self.feed(site, |_, _| StreamTurn::Restarts);
+        self.note_attempt_failed(site, failure.fault);
         self.signal(site, NodeSignal::Rest);
-        if let Some(step) = step {
-            let observation = Observation::AttemptFailed(step);
-            self.reaction.observations.push(observation);
+        let sleep = self.sleep(site);
+        self.reaction.effects.extend(sleep);
+    }
+
+    /// A failure that no further attempt would mend.
+    pub(super) fn fail_for_good(&mut self, site: Site, fault: Fault) {
+        if let Some(node) = self.node_id(site) {
+            self.fail_for_good_because(site, Failure { node, fault });
         }
-        self.reaction.effects.push(Effect::Sleep {
-            activation,
-            milliseconds,
-        });
     }
 
     /// No further attempt: the node's method decides what its failure means.
-    pub(super) fn give_up(&mut self, site: Site, fault: Fault) {
+    fn fail_for_good_because(&mut self, site: Site, failure: Failure) {
         let Some(id) = self.node_id(site) else {
             return;
         };
@@ -231,73 +257,76 @@ impl Machine {
         let draft = &workflow.node(id).draft;
         match &draft.policy.otherwise {
             Otherwise::Default(value) => {
+                self.note_attempt_failed(site, failure.fault);
                 let ports = Ports::one(draft.primary.clone(), value.clone());
                 self.complete(site, ports, None);
             }
             Otherwise::Goto => {
-                self.note_failure(site, &fault);
+                self.note_failure(site, &failure.fault);
                 self.signal(site, NodeSignal::Handle);
-                self.decide_edges(site, |edge| match edge.on_error {
+                self.settled(site, |_, edge| match edge.on_error {
                     true => EdgeSignal::Take,
                     false => EdgeSignal::Kill,
                 });
-                self.wake_watchers(site);
             }
             Otherwise::Fail => {
-                self.note_failure(site, &fault);
-                self.signal(site, NodeSignal::Fail);
-                self.unhandled(site, fault);
+                self.note_failure(site, &failure.fault);
+                self.unhandled(site, failure);
             }
         }
     }
 
+    /// Puts the error text where it can be read. What a container has collected stays there beside it.
     fn note_failure(&mut self, site: Site, fault: &Fault) {
-        if let Some(state) = self.frames.node_mut(site) {
-            state.ports = Ports::one(ERROR_PORT, fault.message.clone());
+        let Some(state) = self.frames.node_mut(site) else {
+            return;
+        };
+        if state.life != NodeLife::Inside {
+            state.ports = Ports::new();
         }
-        self.note_finish(site, Some(fault.clone()));
+        state.ports.set(ERROR_PORT, fault.message.clone());
+        let ports = state.ports.clone();
+        self.note_finish(site, Some(fault.clone()), ports);
         self.feed(site, |_, _| StreamTurn::Broken(fault.clone()));
     }
 
     /// A failure that nobody handled reaches the scope.
-    fn unhandled(&mut self, site: Site, fault: Fault) {
-        let id = self.node_id(site);
-        if let (None, Some(id)) = (&self.failure, id) {
-            self.failure = Some((id, fault.clone()));
-        }
-        let container = match self.frames.get_mut(site.frame) {
-            Some(frame) => {
-                frame.fault.get_or_insert_with(|| fault.clone());
-                frame.container
-            }
-            None => return,
-        };
-        if self.workflow.on_failure == OnFailure::FailEdges {
-            self.decide_edges(site, |_| EdgeSignal::Fail);
-            self.wake_watchers(site);
+    fn unhandled(&mut self, site: Site, failure: Failure) {
+        let at_once = self.workflow.on_failure == OnFailure::FailScope;
+        let Some(frame) = self.frames.get_mut(site.frame) else {
             return;
+        };
+        frame.failure.get_or_insert(failure);
+        if at_once {
+            frame.move_on(FrameSignal::Fail);
+            self.signal(site, NodeSignal::Fail);
+            self.stop_frame(site.frame, FrameSignal::Fail);
+            self.work.push_front(Work::Close(site.frame));
+        } else {
+            self.signal(site, NodeSignal::Fail);
+            self.settled(site, |_, _| EdgeSignal::Fail);
         }
-        self.stop_frame(site.frame, FrameSignal::Fail);
-        match container {
-            Some(container) => self.body_failed(container, fault),
-            None => self.fail_run(id, fault),
+    }
+
+    /// Tells that an attempt failed but is not the end.
+    fn note_attempt_failed(&mut self, site: Site, fault: Fault) {
+        if let Some(step) = self.step(site, Some(fault), Ports::new()) {
+            let observation = Observation::AttemptFailed(step);
+            self.reaction.observations.push(observation);
         }
     }
 
     /// Tells that a node is settled.
-    pub(super) fn note_finish(&mut self, site: Site, fault: Option<Fault>) {
-        let started = self
-            .frames
-            .node(site)
-            .map_or(Timestamp(0), |n| n.first_start);
-        if let Some(step) = self.step(site, fault) {
+    pub(super) fn note_finish(&mut self, site: Site, fault: Option<Fault>, ports: Ports) {
+        let started = self.frames.node(site).map(|n| n.first_start);
+        if let (Some(step), Some(started)) = (self.step(site, fault, ports), started) {
             let finished = Observation::NodeFinished { step, started };
             self.reaction.observations.push(finished);
         }
     }
 
     /// The attempt under way at a site, ended now. `None` for nodes that nobody sees.
-    fn step(&self, site: Site, fault: Option<Fault>) -> Option<Step> {
+    fn step(&self, site: Site, fault: Option<Fault>, ports: Ports) -> Option<Step> {
         let frame = self.frames.get(site.frame)?;
         let node = self.node_id(site)?;
         if self.workflow.node(node).implicit {
@@ -310,87 +339,22 @@ impl Machine {
             scope: frame.passes.clone(),
             attempt: state.attempt,
             inputs: state.inputs.clone(),
-            ports: state.ports.clone(),
+            ports,
             fault,
             started: state.start,
             ended: self.now,
         })
     }
 
-    /// Tells whoever drains a node's stream how it went on.
-    fn feed(&mut self, site: Site, turn: impl Fn(&NodeDraft, &Ports) -> StreamTurn) {
-        let (Some(state), Some(node)) = (self.frames.node(site), self.node_id(site)) else {
-            return;
-        };
-        if state.drained_by.is_none() {
-            return;
-        }
-        let producer = state.activation;
-        let turn = turn(&self.workflow.node(node).draft, &state.ports);
-        let at = self.now;
-        if matches!(turn, StreamTurn::Restarts) {
-            let reset = Observation::MessageReset {
-                node,
-                activation: producer,
-                at,
-            };
-            self.reaction.observations.push(reset);
-        }
-        self.reaction.effects.push(Effect::Feed { producer, turn });
-    }
-
-    fn gather(&mut self, references: Vec<Value>) {
-        if !references.is_empty() {
-            Arc::make_mut(&mut self.gathered).extend(references);
-        }
-    }
-
     /// The site of an attempt that may still report.
-    fn attempting(&self, activation: Activation) -> Option<Site> {
+    pub(super) fn attempting(&self, activation: Activation, attempt: u32) -> Option<Site> {
         let site = *self.active.get(&activation)?;
-        let attempting = matches!(self.frames.life(site), NodeLife::Running | NodeLife::Open);
-        let is_body = self
-            .node_id(site)
-            .is_some_and(|id| self.workflow.node(id).body.is_some());
-        (attempting && !is_body).then_some(site)
+        let node = self.frames.node(site)?;
+        (node.life.attempting() && node.attempt == attempt).then_some(site)
     }
 }
 
 /// What writes outside is repeated only if that is known to do no harm.
 fn may_repeat(draft: &NodeDraft, fault: &Fault) -> bool {
     draft.effect != EffectClass::Writes || draft.idempotent || fault.nothing_sent
-}
-
-/// The pause after the n-th attempt: doubled each time, between half and all of it, at most a minute.
-fn pause(base_ms: u64, attempt: u32, random: u64) -> u64 {
-    let doubled = base_ms.saturating_mul(
-        1u64.checked_shl(attempt.saturating_sub(1))
-            .unwrap_or(u64::MAX),
-    );
-    let whole = doubled.min(LONGEST_PAUSE_MS);
-    let jitter = mix(random.wrapping_add(u64::from(attempt)));
-    whole - (whole / 2).min(jitter % (whole / 2 + 1))
-}
-
-/// FNV-1a, which is the same on every machine and in every release.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
-
-/// The last step of splitmix64: spreads what differs in a few bits over all.
-fn mix(mut bits: u64) -> u64 {
-    bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
 }

@@ -1,17 +1,18 @@
 //! Stopping: a run that somebody ends, a scope that failed, a loop that is left early.
 
-use super::Machine;
 use super::frame::{FrameKey, FrameSignal, Site};
 use super::node::{NodeLife, NodeSignal};
 use super::run::RunSignal;
+use super::{Failure, Machine};
 use crate::effect::{Effect, Observation, Outcome};
-use crate::event::Fault;
+use crate::event::{Fault, Ports};
 use crate::workflow::NodeId;
 
 impl Machine {
-    /// Stops everything in a scope and in the scopes inside it.
+    /// Stops everything in a scope and in the scopes inside it. What was assigned in them stays assigned.
     pub(super) fn stop_frame(&mut self, key: FrameKey, signal: FrameSignal) {
         let mut todo = vec![(key, signal)];
+        let mut containers = Vec::new();
         while let Some((key, signal)) = todo.pop() {
             let Some(frame) = self.frames.get_mut(key) else {
                 continue;
@@ -20,42 +21,53 @@ impl Machine {
             for member in 0..frame.nodes.len() as u32 {
                 let site = Site { frame: key, member };
                 if self.frames.life(site) == NodeLife::Inside {
-                    let inner = self.open_frames(site);
+                    containers.push(site);
+                    let inner = self.frames_inside(site);
                     todo.extend(inner.into_iter().map(|f| (f, FrameSignal::Cancel)));
                 }
                 self.stop_node(site);
             }
         }
+        for container in containers.into_iter().rev() {
+            self.merge_assignments(container);
+        }
     }
 
     /// Stops the body of a container that itself goes on.
     pub(super) fn stop_inner(&mut self, site: Site) {
-        for frame in self.open_frames(site) {
+        for frame in self.frames_inside(site) {
             self.stop_frame(frame, FrameSignal::Cancel);
         }
+        self.merge_assignments(site);
     }
 
-    fn open_frames(&self, site: Site) -> Vec<FrameKey> {
+    fn frames_inside(&self, site: Site) -> Vec<FrameKey> {
         self.frames
             .node(site)
             .map_or(Vec::new(), |n| n.inner.frames())
     }
 
     fn stop_node(&mut self, site: Site) {
-        let life = self.frames.life(site);
-        if life.settled() {
+        let Some(state) = self.frames.node(site) else {
+            return;
+        };
+        if state.life.settled() {
             return;
         }
-        let activation = self.frames.node(site).map(|n| n.activation);
-        let reports = matches!(life, NodeLife::Running | NodeLife::Open | NodeLife::Resting);
-        if let Some(activation) = activation.filter(|_| reports) {
+        let (activation, started) = (state.activation, state.attempt > 0);
+        if state.life.reports() {
             self.reaction.effects.push(Effect::Cancel(activation));
         }
-        self.forms.retain(|&form| Some(form) != activation);
-        let started = reports || life == NodeLife::Inside;
+        if state.life == NodeLife::Asking {
+            self.forms.remove(&activation);
+        }
         if started {
+            let ports = match state.life {
+                NodeLife::Inside => state.ports.clone(),
+                _ => Ports::new(),
+            };
             let fault = Fault::new("cancelled", "It was stopped before it was done.");
-            self.note_finish(site, Some(fault));
+            self.note_finish(site, Some(fault), ports);
         }
         self.signal(site, NodeSignal::Cancel);
     }
@@ -75,26 +87,22 @@ impl Machine {
         if let Some(root) = self.root {
             self.stop_frame(root, FrameSignal::Fail);
         }
-        let (node, fault) = match self.failure.take() {
-            Some((node, fault)) => (Some(node), fault),
-            None => (node, fault),
-        };
         if self.move_on(RunSignal::Fail) {
             self.end(Outcome::Failed { node, fault });
         }
     }
 
     /// The root is settled.
-    pub(super) fn finish_run(&mut self) {
-        match self.failure.clone() {
-            Some((node, fault)) => self.fail_run(Some(node), fault),
+    pub(super) fn finish_run(&mut self, failure: Option<Failure>) {
+        match failure {
+            Some(Failure { node, fault }) => self.fail_run(Some(node), fault),
             None if self.move_on(RunSignal::Finish) => self.end(Outcome::Done),
             None => {}
         }
     }
 
     fn end(&mut self, outcome: Outcome) {
-        self.decided.clear();
+        self.work.clear();
         self.quiet.clear();
         self.ready.clear();
         self.lane.clear();

@@ -20,7 +20,7 @@ life! {
             Take,
             /// Do not.
             Kill,
-            /// The source failed.
+            /// The source failed, perhaps after its text had begun to arrive.
             Fail,
             /// The next pass begins.
             Reset,
@@ -29,8 +29,10 @@ life! {
             Pending --(Take)--> Taken,
             Pending --(Kill)--> Dead,
             Pending --(Fail)--> Failed,
+            Taken --(Fail)--> Failed,
             Taken --(Reset)--> Pending,
             Dead --(Reset)--> Pending,
+            Failed --(Reset)--> Pending,
         }
     }
 }

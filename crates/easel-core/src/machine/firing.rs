@@ -1,43 +1,41 @@
 //! The firing rule: edges are decided, nodes fire, are skipped or die.
 
-use super::Machine;
-use super::edge::EdgeSignal;
+use std::sync::Arc;
+
+use super::edge::{EdgeLife, EdgeSignal};
 use super::frame::{FrameKey, Site};
 use super::node::{NodeLife, NodeSignal};
+use super::{Machine, Work};
 use crate::bind::Activation;
 use crate::draft::Kind;
-use crate::effect::Pass;
 use crate::event::Fault;
-use crate::workflow::{Edge, End, ScopeId};
+use crate::workflow::{Edge, End, NodeId, ScopeId};
 
 impl Machine {
     /// Opens the root scope.
     pub(super) fn open_root(&mut self) {
         let workflow = self.workflow.clone();
-        let passes: std::sync::Arc<[Pass]> = std::sync::Arc::new([]);
-        let root = self.frames.open(&workflow, ScopeId(0), None, passes);
+        let root = self.frames.open(&workflow, ScopeId(0), None, Arc::new([]));
         self.root = Some(root);
         self.start_frame(root);
     }
 
     /// Starts a scope: its first nodes may fire, and what nothing leads to dies.
     pub(super) fn start_frame(&mut self, key: FrameKey) {
-        let workflow = self.workflow.clone();
         let Some(frame) = self.frames.get_mut(key) else {
             return;
         };
-        let scope = workflow.scope(frame.scope);
-        for &start in &scope.starts {
+        for &start in &self.workflow.scope(frame.scope).starts {
             frame.node_mut(start).taken = true;
         }
-        let free: Vec<u32> = (0..scope.members.len() as u32)
-            .filter(|&m| frame.node(m).pending == 0)
-            .collect();
-        if scope.members.is_empty() {
+        if frame.nodes.is_empty() {
             self.quiet.push_back(key);
         }
-        for member in free {
-            self.decide(Site { frame: key, member });
+        for (member, node) in (0..).zip(&frame.nodes) {
+            if node.pending == 0 {
+                self.work
+                    .push_back(Work::Decide(Site { frame: key, member }));
+            }
         }
     }
 
@@ -47,22 +45,25 @@ impl Machine {
         let Some(frame) = self.frames.get_mut(key) else {
             return;
         };
-        if !frame.signal_edge(at, signal) {
+        let Some(before) = frame.signal_edge(at, signal) else {
             return;
-        }
-        let edge = &workflow.scope(frame.scope).edges[at as usize];
+        };
+        let scope = workflow.scope(frame.scope);
+        let edge = &scope.edges[at as usize];
         let member = match edge.to {
             _ if edge.back => return self.back_edge_decided(key, edge, signal),
             End::Outside => return self.exit_edge_decided(key, edge, signal),
             End::Member(member) => member,
         };
         let node = frame.node_mut(member);
-        node.pending -= 1;
+        if before == EdgeLife::Pending {
+            node.pending -= 1;
+        }
         node.taken |= signal == EdgeSignal::Take;
         node.failed |= signal == EdgeSignal::Fail;
         let decided = node.pending == 0;
         let site = Site { frame: key, member };
-        if workflow.member(self.scope_of(key), member).implicit {
+        if workflow.node(scope.members[member as usize]).implicit {
             self.entering_edge_decided(site, edge, signal);
         } else if decided {
             self.decide(site);
@@ -84,34 +85,32 @@ impl Machine {
         }
     }
 
-    fn skip(&mut self, site: Site) {
+    pub(super) fn skip(&mut self, site: Site) {
         self.signal(site, NodeSignal::Skip);
-        self.decide_edges(site, |_| EdgeSignal::Fail);
-        self.wake_watchers(site);
+        self.settled(site, |_, _| EdgeSignal::Fail);
     }
 
     fn die(&mut self, site: Site) {
         self.signal(site, NodeSignal::Die);
-        self.decide_edges(site, |_| EdgeSignal::Kill);
-        self.wake_watchers(site);
+        self.settled(site, |_, _| EdgeSignal::Kill);
     }
 
-    /// Decides the edges that leave a node and are not decided yet.
-    pub(super) fn decide_edges(&mut self, site: Site, decide: impl Fn(&Edge) -> EdgeSignal) {
-        let workflow = self.workflow.clone();
-        let Some(frame) = self.frames.get(site.frame) else {
+    /// A node is settled: the edges that leave it are decided, and who waited for it may go on.
+    pub(super) fn settled(&mut self, site: Site, decide: impl Fn(u32, &Edge) -> EdgeSignal) {
+        let Some(id) = self.node_id(site) else {
             return;
         };
-        let scope = workflow.scope(frame.scope);
-        let node = workflow.node(scope.members[site.member as usize]);
+        let node = self.workflow.node(id);
+        let scope = self.workflow.scope(node.scope);
         for &at in &node.outgoing {
-            let signal = decide(&scope.edges[at as usize]);
-            self.decided.push_back((site.frame, at, signal));
+            let signal = decide(at, &scope.edges[at as usize]);
+            self.work.push_back(Work::Edge(site.frame, at, signal));
         }
+        self.work.push_back(Work::Wake(site));
     }
 
     /// The edges say go; the node starts once the values it reads are there.
-    fn fire(&mut self, site: Site) {
+    pub(super) fn fire(&mut self, site: Site) {
         if self.must_wait(site) {
             self.signal(site, NodeSignal::Block);
         } else {
@@ -125,16 +124,17 @@ impl Machine {
             return false;
         };
         let node = self.workflow.node(id);
-        let drains = node.draft.drains;
-        let may_take = |source: u32| {
+        let there = |source: u32| {
             let source = frame.node(source);
-            drains && source.life == NodeLife::Open && source.drained_by.is_none()
+            source.life.settled() || node.draft.drains && source.may_be_drained()
         };
-        let unsettled = |&&source: &&u32| !frame.node(source).life.settled();
-        let orders = node.after.iter().filter(unsettled);
-        let texts = node.sources.iter().filter(unsettled);
-        let late = |&source: &u32| frame.node(source).life == NodeLife::Open;
-        orders.copied().any(|s| !may_take(s)) || texts.copied().any(|s| late(&s) && !may_take(s))
+        // Of what it may read without waiting, a text that has begun is still worth waiting for.
+        let coming = |source: u32| {
+            let life = frame.node(source).life;
+            life == NodeLife::Queued || life.reports()
+        };
+        node.after.iter().any(|&source| !there(source))
+            || (node.sources.iter()).any(|&source| coming(source) && !there(source))
     }
 
     /// Lets nodes go on that waited for this one.
@@ -155,29 +155,43 @@ impl Machine {
     }
 
     /// The node fires.
-    pub(super) fn queue(&mut self, site: Site) {
+    fn queue(&mut self, site: Site) {
         let Some(id) = self.node_id(site) else {
             return;
         };
         if self.workflow.node(id).implicit {
-            self.enter_loop(site);
+            return self.enter_loop(site);
+        }
+        if !self.counts(site, id) {
             return;
         }
-        if self.node_runs_left == 0 {
-            let message = "The run reached its limit of node runs. Look for a circle that does not end, or raise the limit.";
-            return self.fail_run(Some(id), Fault::new("too_many_node_runs", message));
-        }
-        self.node_runs_left -= 1;
         let activation = Activation(self.next_activation);
         self.next_activation += 1;
         if let Some(node) = self.frames.node_mut(site) {
             node.activation = activation;
             node.visit += 1;
-            node.attempt = 0;
         }
         self.signal(site, NodeSignal::Queue);
         self.active.insert(activation, site);
+        self.claim_streams(site, activation);
         self.line_up(site);
+    }
+
+    /// Counts a node run inside a circle. False if it was one too many: then the run has failed.
+    fn counts(&mut self, site: Site, id: NodeId) -> bool {
+        if !self.frames.get(site.frame).is_some_and(|f| f.circles) {
+            return true;
+        }
+        if self.circle_runs_left == 0 {
+            let message = format!(
+                "The run went round a circle until it reached its limit of node runs, at \"{}\". Give the circle a way out that is taken, or raise the limit.",
+                self.workflow.node(id).draft.name
+            );
+            self.fail_run(Some(id), Fault::new("too_many_node_runs", message));
+            return false;
+        }
+        self.circle_runs_left -= 1;
+        true
     }
 
     /// Sends a queued firing where its kind goes next.
@@ -185,39 +199,37 @@ impl Machine {
         let Some(id) = self.node_id(site) else {
             return;
         };
-        let workflow = self.workflow.clone();
-        let node = workflow.node(id);
-        let activation = self
-            .frames
-            .node(site)
-            .map_or(Activation(0), |n| n.activation);
-        match node.draft.kind {
+        let draft = &self.workflow.node(id).draft;
+        match draft.kind {
             Kind::Item => self.item(site),
             Kind::Exit => self.exit(site),
             Kind::Each { .. } | Kind::While { .. } => self.enter(site),
             Kind::Form { .. } => self.ask(site),
-            Kind::Task | Kind::Branch { .. } if node.draft.drains => {
-                self.lane.push_back(activation)
-            }
-            Kind::Task | Kind::Branch { .. } => self.line_up_for_a_place(site, activation),
+            Kind::Task | Kind::Branch { .. } if draft.drains => self.line_up_to_speak(site),
+            Kind::Task | Kind::Branch { .. } => self.line_up_for_a_place(site),
         }
     }
 
+    fn line_up_to_speak(&mut self, site: Site) {
+        self.lane
+            .extend(self.frames.node(site).map(|n| n.activation));
+    }
+
     /// With one place, the order of the file decides who goes first; otherwise whoever was ready first.
-    pub(super) fn line_up_for_a_place(&mut self, site: Site, activation: Activation) {
-        let key = match (self.concurrency, self.node_id(site)) {
-            (1, Some(id)) => u64::from(id.0),
-            _ => activation.0,
+    pub(super) fn line_up_for_a_place(&mut self, site: Site) {
+        let (Some(id), Some(node)) = (self.node_id(site), self.frames.node(site)) else {
+            return;
         };
-        self.ready.insert((key, activation));
+        let key = match self.concurrency {
+            1 => u64::from(id.0),
+            _ => node.activation.0,
+        };
+        self.ready.insert((key, node.activation));
     }
 
     /// Starts whoever may start now. False if nobody may.
     pub(super) fn start_next(&mut self) -> bool {
-        if self.life.over() {
-            return false;
-        }
-        self.start_speaker() || self.start_from_line()
+        !self.life.over() && (self.start_speaker() || self.start_from_line())
     }
 
     fn start_speaker(&mut self) -> bool {
@@ -241,25 +253,20 @@ impl Machine {
 
     /// With one place, a message waits for what comes earlier in the file and for all but the text it shows.
     fn alone_may_speak(&self, site: Site) -> bool {
-        let (Some(id), Some(frame)) = (self.node_id(site), self.frames.get(site.frame)) else {
+        let Some(id) = self.node_id(site) else {
             return true;
         };
         let first_in_line = self.ready.first().map(|&(key, _)| key);
         let earlier = first_in_line.is_some_and(|key| key < u64::from(id.0));
-        let sources = &self.workflow.node(id).sources;
-        let shows = sources
-            .iter()
-            .any(|&s| frame.node(s).life == NodeLife::Open);
-        shows || (self.places == 0 && !earlier)
+        self.shows_a_stream(site) || (self.places == 0 && !earlier)
     }
 
     fn start_from_line(&mut self) -> bool {
-        let full = self.places >= self.concurrency;
-        let hushed = self.concurrency == 1 && self.speaking.is_some();
-        if full || hushed {
+        if self.places >= self.concurrency {
             return false;
         }
-        while let Some((_, activation)) = self.ready.pop_first() {
+        while let Some((key, activation)) = self.next_in_line() {
+            self.ready.remove(&(key, activation));
             if let Some(site) = self.queued(activation) {
                 self.begin(site);
                 return true;
@@ -268,14 +275,20 @@ impl Machine {
         false
     }
 
+    /// Who is next for a place. With one place, nobody while a message speaks but who gives it its text.
+    fn next_in_line(&self) -> Option<(u64, Activation)> {
+        match self.speaking.filter(|_| self.concurrency == 1) {
+            None => self.ready.first().copied(),
+            Some(speaker) => {
+                let mut ready = self.ready.iter().copied();
+                ready.find(|&(_, activation)| self.is_drained_by(activation, speaker))
+            }
+        }
+    }
+
     /// Where a firing waits, if it still does.
     fn queued(&self, activation: Activation) -> Option<Site> {
         let site = *self.active.get(&activation)?;
-        let node = self.frames.node(site)?;
-        (node.life == NodeLife::Queued && node.activation == activation).then_some(site)
-    }
-
-    pub(super) fn scope_of(&self, key: FrameKey) -> ScopeId {
-        self.frames.get(key).map_or(ScopeId(0), |f| f.scope)
+        (self.frames.life(site) == NodeLife::Queued).then_some(site)
     }
 }

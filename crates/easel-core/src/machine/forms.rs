@@ -6,10 +6,10 @@ use super::Machine;
 use super::frame::Site;
 use super::node::NodeSignal;
 use super::run::RunSignal;
-use crate::bind::Activation;
+use crate::bind::{Activation, Inputs};
 use crate::draft::{FormField, Kind};
 use crate::effect::Observation;
-use crate::event::{Answer, Ports};
+use crate::event::Answer;
 use crate::template::Rendering;
 use crate::workflow::NodeId;
 use crate::{Object, Value};
@@ -20,31 +20,32 @@ impl Machine {
         let inputs = match self.bind(site) {
             Ok(inputs) => inputs,
             Err(fault) => {
-                self.note_start(site, Default::default());
-                return self.give_up(site, fault);
+                self.note_start(site, Inputs::default());
+                return self.fail_for_good(site, fault);
             }
         };
         let (Some(id), Some(state)) = (self.node_id(site), self.frames.node_mut(site)) else {
             return;
         };
+        let kind = &self.workflow.node(id).draft.kind;
         if let Kind::Form {
             tips: Some(tips), ..
-        } = &self.workflow.node(id).draft.kind
+        } = kind
         {
             let tips = tips.render(&inputs, Rendering::Joined);
-            state.ports = Ports::one("tips", tips);
+            state.ports.set("tips", tips);
         }
+        let fields = fields(kind);
+        let keeps = |key: &str| fields.iter().any(|f| f.unasked && *f.key == *key);
         state.inputs = inputs;
-        state.answers = Object::new();
+        // Asked again in a loop, it asks afresh; what it does not ask for stays as it was.
+        state.answers.retain(|key, _| keeps(key));
         let activation = state.activation;
-        let asks = fields(&self.workflow.node(id).draft.kind)
-            .iter()
-            .any(|field| !field.unasked);
-        if asks {
+        if fields.iter().any(|field| !field.unasked) {
             self.signal(site, NodeSignal::Ask);
-            self.forms.push(activation);
+            self.forms.insert(activation);
         } else {
-            self.line_up_for_a_place(site, activation);
+            self.line_up_for_a_place(site);
         }
     }
 
@@ -132,8 +133,8 @@ impl Machine {
             }
             let activation = state.activation;
             if enough && self.signal(site, NodeSignal::Queue) {
-                self.forms.retain(|&form| form != activation);
-                self.line_up_for_a_place(site, activation);
+                self.forms.remove(&activation);
+                self.line_up_for_a_place(site);
             }
         }
     }

@@ -1,15 +1,15 @@
 //! The life of a scope: the root, or one pass of a container, with the states of its nodes and edges.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Failure;
 use super::edge::{EdgeLife, EdgeSignal};
 use super::life::life;
-use super::node::{NodeLife, NodeSignal, NodeState};
-use crate::Value;
+use super::node::{Next, NodeLife, NodeSignal, NodeState};
+use super::overlay::Overlay;
 use crate::effect::Scope as Passes;
-use crate::event::{Fault, Ports};
-use crate::workflow::{ScopeId, VariableId, Workflow};
+use crate::event::Ports;
+use crate::workflow::{ScopeId, Workflow};
 
 life! {
     /// Where a scope stands.
@@ -70,31 +70,20 @@ pub(super) struct Frame {
     pub passes: Passes,
     /// Which pass, from 0.
     pub pass: u64,
+    /// True inside a circle of edges, however deep.
+    pub circles: bool,
     pub nodes: Vec<NodeState>,
     pub edges: Vec<EdgeLife>,
     /// Nodes that are not settled.
     pub live: u32,
     /// The first failure in it that was not handled.
-    pub fault: Option<Fault>,
+    pub failure: Option<Failure>,
     /// What the item node gives.
     pub item: Ports,
     /// Assignments kept apart until all passes are done.
     pub overlay: Option<Overlay>,
     /// The nearest frame with an overlay, itself included.
     pub overlaid: Option<FrameKey>,
-}
-
-/// Assignments of one concurrent pass to what lies outside it.
-#[derive(Debug, Default)]
-pub(super) struct Overlay {
-    pub cells: BTreeMap<Cell, Value>,
-}
-
-/// Something outside a pass that can be assigned to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cell {
-    Variable(VariableId),
-    Port(Site, Arc<str>),
 }
 
 impl Frame {
@@ -107,22 +96,17 @@ impl Frame {
             return false;
         };
         if next.settled() && !node.life.settled() {
-            self.live = self.live.saturating_sub(1);
+            self.live -= 1;
         }
         node.life = next;
         true
     }
 
-    /// Moves an edge on. False if it is decided already.
-    pub fn signal_edge(&mut self, edge: u32, signal: EdgeSignal) -> bool {
-        let Some(state) = self.edges.get_mut(edge as usize) else {
-            return false;
-        };
-        match state.next(signal) {
-            Some(next) => *state = next,
-            None => return false,
-        }
-        true
+    /// Moves an edge on. The state it was in, or `None` if that does not know the signal: then nothing changed.
+    pub fn signal_edge(&mut self, edge: u32, signal: EdgeSignal) -> Option<EdgeLife> {
+        let state = self.edges.get_mut(edge as usize)?;
+        let next = state.next(signal)?;
+        Some(std::mem::replace(state, next))
     }
 
     /// Moves the frame on. False if its state does not know the signal.
@@ -142,28 +126,18 @@ impl Frame {
         &mut self.nodes[member as usize]
     }
 
-    /// Prepares the next pass. Returns the frames inside that nobody needs any more.
-    pub fn reset(&mut self, workflow: &Workflow, keep_ports: bool) -> Vec<FrameKey> {
+    /// Makes a quiet frame ready for what comes next. Returns the frames inside that nobody needs any more.
+    fn reset(&mut self, workflow: &Workflow, next: Next) -> Vec<FrameKey> {
         self.move_on(FrameSignal::Reset);
         let mut given_back = Vec::new();
         let members = &workflow.scope(self.scope).members;
-        for (at, node) in self.nodes.iter_mut().enumerate() {
-            if let Some(next) = node.life.next(NodeSignal::Reset) {
-                node.life = next;
-            }
-            node.pending = workflow.node(members[at]).incoming.len() as u32;
-            node.taken = false;
-            node.failed = false;
-            node.attempt = 0;
-            node.drained_by = None;
-            if !keep_ports {
-                node.ports = Ports::new();
-                given_back.extend(std::mem::take(&mut node.inner).frames());
-            }
+        for (node, &member) in self.nodes.iter_mut().zip(members) {
+            let pending = workflow.node(member).incoming.len() as u32;
+            given_back.extend(node.reset(pending, next).frames());
         }
         for edge in &mut self.edges {
-            if let Some(next) = edge.next(EdgeSignal::Reset) {
-                *edge = next;
+            if let Some(life) = edge.next(EdgeSignal::Reset) {
+                *edge = life;
             }
         }
         self.live = self.nodes.len() as u32;
@@ -206,15 +180,9 @@ impl Frames {
             Some(parent) => parent.around.iter().copied().chain([key]).collect(),
             None => Arc::new([key]),
         };
-        let overlaid = parent.and_then(|p| p.overlaid);
         let shape = workflow.scope(scope);
-        let mut nodes = Vec::with_capacity(shape.members.len());
-        for &member in &shape.members {
-            nodes.push(NodeState {
-                pending: workflow.node(member).incoming.len() as u32,
-                ..NodeState::new()
-            });
-        }
+        let circle = shape.container.is_some_and(|c| workflow.node(c).implicit);
+        let edges_to = |&member| workflow.node(member).incoming.len() as u32;
         let frame = Frame {
             life: FrameLife::Live,
             scope,
@@ -222,13 +190,19 @@ impl Frames {
             around,
             passes,
             pass: 0,
-            live: nodes.len() as u32,
-            nodes,
+            circles: circle || parent.is_some_and(|p| p.circles),
+            live: shape.members.len() as u32,
+            nodes: shape
+                .members
+                .iter()
+                .map(edges_to)
+                .map(NodeState::new)
+                .collect(),
             edges: vec![EdgeLife::Pending; shape.edges.len()],
-            fault: None,
+            failure: None,
             item: Ports::new(),
             overlay: None,
-            overlaid,
+            overlaid: parent.and_then(|p| p.overlaid),
         };
         match self.all.get_mut(index as usize) {
             Some(old) => *old = frame,
@@ -238,6 +212,15 @@ impl Frames {
             }
         }
         key
+    }
+
+    /// Makes a quiet frame ready for what comes next, and gives back the frames inside that nobody needs any more.
+    pub fn restart(&mut self, workflow: &Workflow, key: FrameKey, next: Next) {
+        let frame = self.get_mut(key);
+        let inside = frame.map(|frame| frame.reset(workflow, next));
+        for frame in inside.unwrap_or_default() {
+            self.give_back(frame);
+        }
     }
 
     /// Gives back a frame and all frames inside it.
@@ -252,6 +235,7 @@ impl Frames {
             }
             frame.nodes = Vec::new();
             frame.edges = Vec::new();
+            frame.item = Ports::new();
             frame.overlay = None;
             if let Some(epoch) = self.epochs.get_mut(key.index as usize) {
                 *epoch = epoch.wrapping_add(1);

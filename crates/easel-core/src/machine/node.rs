@@ -77,6 +77,7 @@ life! {
             Pending --(Die)--> Dead,
             Pending --(Cancel)--> Cancelled,
             Blocked --(Queue)--> Queued,
+            Blocked --(Enter)--> Inside,
             Blocked --(Cancel)--> Cancelled,
             Queued --(Start)--> Running,
             Queued --(Ask)--> Asking,
@@ -84,6 +85,7 @@ life! {
             Queued --(Complete)--> Done,
             Queued --(Handle)--> Handled,
             Queued --(Fail)--> Failed,
+            Queued --(Skip)--> Skipped,
             Queued --(Cancel)--> Cancelled,
             Running --(Open)--> Open,
             Running --(Rest)--> Resting,
@@ -118,6 +120,16 @@ impl NodeLife {
         use NodeLife::*;
         matches!(self, Done | Handled | Failed | Skipped | Dead | Cancelled)
     }
+
+    /// True while an attempt is under way.
+    pub fn attempting(self) -> bool {
+        matches!(self, NodeLife::Running | NodeLife::Open)
+    }
+
+    /// True while the world outside will report something about the node by itself.
+    pub fn reports(self) -> bool {
+        self.attempting() || self == NodeLife::Resting
+    }
 }
 
 /// A node in one pass.
@@ -131,7 +143,7 @@ pub(super) struct NodeState {
     pub failed: bool,
     /// The firing under way, or the last one.
     pub activation: Activation,
-    /// The attempt under way, from 1.
+    /// The attempt under way, from 1; 0 before the first.
     pub attempt: u32,
     /// How often it fired in this scope.
     pub visit: u64,
@@ -147,11 +159,23 @@ pub(super) struct NodeState {
     pub inner: Inner,
 }
 
+/// What comes after a pass, and with it what a node keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Another turn of a circle: everything.
+    Turn,
+    /// Another pass of a loop: its ports.
+    LoopPass,
+    /// Another item: nothing.
+    Item,
+}
+
 impl NodeState {
-    pub fn new() -> NodeState {
+    /// A node that nothing has happened to, with that many edges to it.
+    pub fn new(pending: u32) -> NodeState {
         NodeState {
             life: NodeLife::Pending,
-            pending: 0,
+            pending,
             taken: false,
             failed: false,
             activation: Activation(0),
@@ -165,5 +189,26 @@ impl NodeState {
             drained_by: None,
             inner: Inner::None,
         }
+    }
+
+    /// Makes a settled node ready for what comes next. Returns the body that nobody needs any more.
+    pub fn reset(&mut self, pending: u32, next: Next) -> Inner {
+        if let Some(life) = self.life.next(NodeSignal::Reset) {
+            self.life = life;
+        }
+        self.pending = pending;
+        self.taken = false;
+        self.failed = false;
+        self.attempt = 0;
+        self.drained_by = None;
+        if next != Next::Turn {
+            self.visit = 0;
+        }
+        if next != Next::Item {
+            return Inner::None;
+        }
+        self.ports = Ports::new();
+        self.answers = Object::new();
+        std::mem::take(&mut self.inner)
     }
 }

@@ -3,76 +3,56 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::frame::{Cell, Frame, FrameKey, Site};
-use super::node::NodeLife;
+use super::frame::{Frame, FrameKey, Site};
+use super::overlay::Cell;
 use crate::Value;
-use crate::bind::{Inputs, Resolved};
+use crate::bind::{Activation, Inputs, Resolved};
 use crate::event::{Fault, Write};
-use crate::reference::Path;
+use crate::reference::{Path, Reference, SetError};
 use crate::workflow::{Node, Place, Slot};
 
 impl Machine {
-    /// Resolves everything a node reads. Streams it is handed are its own from now on. A broken node reads nothing.
-    pub(super) fn bind(&mut self, site: Site) -> Result<Inputs, Fault> {
-        let Some(id) = self.node_id(site) else {
+    /// Resolves everything a node reads. A broken node reads nothing.
+    pub(super) fn bind(&self, site: Site) -> Result<Inputs, Fault> {
+        let (Some(id), Some(frame)) = (self.node_id(site), self.frames.get(site.frame)) else {
             return Ok(Inputs::default());
         };
-        let workflow = self.workflow.clone();
-        let node = workflow.node(id);
+        let node = self.workflow.node(id);
         if let Some(fault) = &node.draft.broken {
             return Err(fault.clone());
         }
-        let mut streams = Vec::new();
-        let inputs = {
-            let Some(frame) = self.frames.get(site.frame) else {
-                return Ok(Inputs::default());
-            };
-            let read = |(at, slot): (usize, &Slot)| match slot {
-                Slot::Unknown(why) => Err(unknown(node, &node.draft.reads[at].text, why)),
-                Slot::Variable { variable, path } => {
-                    let cell = Cell::Variable(*variable);
-                    let value = self.overlaid(frame, &cell);
-                    let value = value.unwrap_or(&self.variables[variable.at()]);
-                    Ok(found(path, value))
-                }
-                Slot::Port { place, port, path } => {
-                    let Some(source) = self.locate(frame, place) else {
-                        return Ok(Resolved::Missing);
-                    };
-                    if node.draft.drains {
-                        if let Some(stream) = self.stream_of(source, port) {
-                            streams.push(source);
-                            return Ok(stream);
-                        }
-                    }
-                    Ok(self.port(frame, source, port, path))
-                }
-            };
-            let inputs: Result<Arc<[Resolved]>, Fault> =
-                node.reads.iter().enumerate().map(read).collect();
-            Inputs(inputs?)
+        let drainer = node
+            .draft
+            .drains
+            .then(|| frame.node(site.member).activation);
+        let read = |(slot, reference): (&Slot, &Reference)| match slot {
+            Slot::Unknown(why) => Err(unknown(node, &reference.text, why)),
+            _ => Ok(self.resolve_for(frame, slot, drainer)),
         };
-        let activation = self.frames.node(site).map(|n| n.activation);
-        for source in streams {
-            if let Some(source) = self.frames.node_mut(source) {
-                source.drained_by = activation;
-            }
-        }
-        Ok(inputs)
+        let reads = node.reads.iter().zip(&node.draft.reads);
+        Ok(Inputs(reads.map(read).collect::<Result<_, Fault>>()?))
     }
 
     /// What a slot holds as seen from a frame.
     pub(super) fn resolve(&self, frame: &Frame, slot: &Slot) -> Resolved {
+        self.resolve_for(frame, slot, None)
+    }
+
+    /// What a slot holds; to a firing that drains streams it may be a stream.
+    fn resolve_for(&self, frame: &Frame, slot: &Slot, drainer: Option<Activation>) -> Resolved {
         match slot {
             Slot::Unknown(_) => Resolved::Missing,
             Slot::Variable { variable, path } => {
                 let value = self.overlaid(frame, &Cell::Variable(*variable));
                 found(path, value.unwrap_or(&self.variables[variable.at()]))
             }
-            Slot::Port { place, port, path } => match self.locate(frame, place) {
-                Some(source) => self.port(frame, source, port, path),
-                None => Resolved::Missing,
-            },
+            Slot::Port { place, port, path } => {
+                let Some(source) = self.locate(frame, place) else {
+                    return Resolved::Missing;
+                };
+                let stream = drainer.and_then(|d| self.stream_of(source, port, d));
+                stream.unwrap_or_else(|| self.port(frame, source, port, path))
+            }
         }
     }
 
@@ -96,13 +76,6 @@ impl Machine {
         }
     }
 
-    fn stream_of(&self, source: Site, port: &Arc<str>) -> Option<Resolved> {
-        let state = self.frames.node(source)?;
-        let primary = &self.workflow.node(self.node_id(source)?).draft.primary;
-        let open = state.life == NodeLife::Open && primary == port;
-        open.then_some(Resolved::Stream(state.activation))
-    }
-
     /// The node a place names, seen from a frame.
     fn locate(&self, frame: &Frame, place: &Place) -> Option<Site> {
         let mut key = *frame.around.get(place.depth as usize)?;
@@ -124,7 +97,7 @@ impl Machine {
         let mut at = frame.overlaid;
         while let Some(key) = at {
             let frame = self.frames.get(key)?;
-            let value = frame.overlay.as_ref().and_then(|o| o.cells.get(cell));
+            let value = frame.overlay.as_ref().and_then(|o| o.get(cell));
             if value.is_some() {
                 return value;
             }
@@ -177,7 +150,7 @@ impl Machine {
         cell: Cell,
         path: &Path,
         value: Value,
-    ) -> Result<(), String> {
+    ) -> Result<(), SetError> {
         let overlay = self.frames.get(from).and_then(|f| f.overlaid);
         let outside = overlay.filter(|&key| match &cell {
             Cell::Variable(_) => true,
@@ -187,12 +160,11 @@ impl Machine {
             }
         });
         if let Some(key) = outside {
-            let current = self.cell_value(from, &cell);
-            let mut root = current.unwrap_or_default();
-            path.set(&mut root, value).map_err(|e| e.to_string())?;
+            let mut seen = self.cell_value(from, &cell).unwrap_or_default();
+            path.set(&mut seen, value.clone())?;
             let frame = self.frames.get_mut(key);
             if let Some(overlay) = frame.and_then(|f| f.overlay.as_mut()) {
-                overlay.cells.insert(cell, root);
+                overlay.set(cell, path.clone(), value, seen);
             }
             return Ok(());
         }
@@ -204,7 +176,7 @@ impl Machine {
             }
         };
         match root {
-            Some(root) => path.set(root, value).map_err(|e| e.to_string()),
+            Some(root) => path.set(root, value),
             None => Ok(()),
         }
     }

@@ -1,0 +1,345 @@
+//! Workflows in a few words.
+
+use std::sync::Arc;
+
+use crate::Object;
+use crate::Value;
+use crate::bind::ReadId;
+use crate::compile::{Compiled, Finding, compile};
+use crate::condition::{Condition, Operand, Operator, Table, Test};
+use crate::draft::{
+    Draft, EffectClass, FormField, Initial, Kind, NodeDraft, OnFailure, Otherwise, Policy,
+};
+use crate::event::Fault;
+use crate::reference::Reference;
+use crate::reference::canvas::{Grammar, bare};
+use crate::workflow::Workflow;
+
+/// A draft in the making. Nodes exist from the moment they are named.
+#[derive(Clone)]
+pub(crate) struct Drawing {
+    draft: Draft,
+}
+
+/// Draws edges: `begin -> a, b -> c; a -> d`. The first node is the entry.
+pub(crate) fn draw(edges: &str) -> Drawing {
+    let drawing = Drawing {
+        draft: Draft {
+            entry: Some(0),
+            ..Draft::default()
+        },
+    };
+    drawing.edges(None, edges)
+}
+
+impl Drawing {
+    fn edges(mut self, parent: Option<&str>, edges: &str) -> Drawing {
+        for chain in edges.split([';', '\n']).filter(|c| !c.trim().is_empty()) {
+            let mut before: Vec<Arc<str>> = Vec::new();
+            for group in chain.split("->") {
+                let group: Vec<Arc<str>> = group.split(',').map(|n| n.trim().into()).collect();
+                for node in &group {
+                    self.declare(parent, node);
+                }
+                for from in &before {
+                    self.node(from).downstream.extend(group.iter().cloned());
+                }
+                before = group;
+            }
+        }
+        self
+    }
+
+    /// Draws more edges.
+    pub fn more(self, edges: &str) -> Drawing {
+        self.edges(None, edges)
+    }
+
+    /// Draws edges in the body of a container.
+    pub fn inside(self, container: &str, edges: &str) -> Drawing {
+        self.edges(Some(container), edges)
+    }
+
+    fn declare(&mut self, parent: Option<&str>, id: &str) {
+        if self.draft.nodes.iter().any(|n| &*n.id == id) {
+            return;
+        }
+        self.draft.nodes.push(NodeDraft {
+            id: id.into(),
+            name: id.into(),
+            component: "Task".into(),
+            kind: Kind::Task,
+            parent: parent.map(Arc::from),
+            downstream: Vec::new(),
+            on_error: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            params: Value::Null,
+            fields: Vec::new(),
+            primary: "out".into(),
+            policy: Policy::default(),
+            drains: false,
+            streams: false,
+            effect: EffectClass::Pure,
+            idempotent: false,
+            timeout_s: None,
+            broken: None,
+        });
+    }
+
+    fn node(&mut self, id: &str) -> &mut NodeDraft {
+        let node = self.draft.nodes.iter_mut().find(|n| &*n.id == id);
+        node.unwrap_or_else(|| panic!("no node {id} is drawn"))
+    }
+
+    fn with(mut self, id: &str, change: impl FnOnce(&mut NodeDraft)) -> Drawing {
+        change(self.node(id));
+        self
+    }
+
+    /// A branch among its edges.
+    pub fn branch(self, id: &str) -> Drawing {
+        self.with(id, |n| {
+            n.kind = Kind::Branch {
+                targets: n.downstream.clone(),
+            };
+        })
+    }
+
+    /// A form with fields: `name age? photo!`; `?` is optional, `!` is optional and no reason to ask.
+    pub fn form(self, id: &str, fields: &str) -> Drawing {
+        self.with(id, |n| {
+            let field = |word: &str| FormField {
+                key: word.trim_end_matches(['?', '!']).into(),
+                declaration: Object::from_iter([("type".into(), Value::from("line"))]),
+                optional: word.ends_with(['?', '!']),
+                unasked: word.ends_with('!'),
+            };
+            n.kind = Kind::Form {
+                fields: fields.split_whitespace().map(field).collect(),
+                tips: None,
+            };
+        })
+    }
+
+    /// The text that goes with a form's question, with references in braces.
+    pub fn tips(self, id: &str, text: &str) -> Drawing {
+        self.with(id, |n| {
+            let grammar = Grammar {
+                known: &|_| true,
+                in_iteration: true,
+                jinja: false,
+            };
+            let reads = &mut n.reads;
+            let template = grammar.template(text, |reference| {
+                reads.push(reference);
+                ReadId(reads.len() as u32 - 1)
+            });
+            match &mut n.kind {
+                Kind::Form { tips, .. } => *tips = Some(template),
+                _ => panic!("{id} is no form"),
+            }
+        })
+    }
+
+    /// Passes over a list.
+    pub fn each(self, id: &str, items: &str, concurrency: u32) -> Drawing {
+        self.with(id, |n| {
+            n.kind = Kind::Each {
+                items: read(n, items),
+                concurrency,
+                collect: Vec::new(),
+            };
+        })
+    }
+
+    /// What passes over a list collect under a port.
+    pub fn collect(self, id: &str, port: &str, what: &str) -> Drawing {
+        self.with(id, |n| match &mut n.kind {
+            Kind::Each { collect, .. } => collect.push((port.into(), reference(what))),
+            _ => panic!("{id} collects nothing"),
+        })
+    }
+
+    /// A loop.
+    pub fn repeat(self, id: &str, maximum: u64) -> Drawing {
+        self.with(id, |n| {
+            n.kind = Kind::While {
+                variables: Vec::new(),
+                until: None,
+                maximum,
+            };
+        })
+    }
+
+    /// A loop's variable and its first value.
+    pub fn first(self, id: &str, port: &str, value: impl Into<Value>) -> Drawing {
+        let value = value.into();
+        self.with(id, |n| match &mut n.kind {
+            Kind::While { variables, .. } => {
+                variables.push((port.into(), Initial::Constant(value)));
+            }
+            _ => panic!("{id} is no loop"),
+        })
+    }
+
+    /// A loop's variable that begins as something else's value.
+    pub fn first_from(self, id: &str, port: &str, what: &str) -> Drawing {
+        self.with(id, |n| {
+            let initial = Initial::Read(read(n, what));
+            match &mut n.kind {
+                Kind::While { variables, .. } => variables.push((port.into(), initial)),
+                _ => panic!("{id} is no loop"),
+            }
+        })
+    }
+
+    /// When a loop ends: `loop@n ≥ 3`, the value as JSON.
+    pub fn until(self, id: &str, test: &str) -> Drawing {
+        self.with(id, |n| {
+            let words: Vec<&str> = test.splitn(3, ' ').collect();
+            let [left, operator, right] = words[..] else {
+                panic!("no test: {test}");
+            };
+            let test = Test {
+                left: read(n, left),
+                operator: Operator::parse(operator).unwrap(),
+                right: Operand::Constant(serde_json::from_str(right).unwrap()),
+            };
+            match &mut n.kind {
+                Kind::While { until, .. } => {
+                    *until = Some(Condition {
+                        all: true,
+                        tests: vec![test],
+                        table: Table::Loop,
+                    });
+                }
+                _ => panic!("{id} is no loop"),
+            }
+        })
+    }
+
+    /// The start of a body.
+    pub fn item(self, id: &str) -> Drawing {
+        self.with(id, |n| n.kind = Kind::Item)
+    }
+
+    /// The end of a loop.
+    pub fn exit(self, id: &str) -> Drawing {
+        self.with(id, |n| n.kind = Kind::Exit)
+    }
+
+    /// What a node reads: `a@out`, `env.x`, `item`; words apart.
+    pub fn reads(self, id: &str, what: &str) -> Drawing {
+        self.with(id, |n| {
+            for what in what.split_whitespace() {
+                read(n, what);
+            }
+        })
+    }
+
+    /// What a node assigns to; words apart.
+    pub fn writes(self, id: &str, what: &str) -> Drawing {
+        self.with(id, |n| {
+            n.writes.extend(what.split_whitespace().map(reference));
+        })
+    }
+
+    /// A variable and its initial value.
+    pub fn variable(mut self, name: &str, value: impl Into<Value>) -> Drawing {
+        self.draft.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Nodes whose text may arrive as a stream; words apart.
+    pub fn streams(self, ids: &str) -> Drawing {
+        ids.split_whitespace()
+            .fold(self, |d, id| d.with(id, |n| n.streams = true))
+    }
+
+    /// Nodes that speak, and can show a text that is still arriving; words apart.
+    pub fn drains(self, ids: &str) -> Drawing {
+        ids.split_whitespace()
+            .fold(self, |d, id| d.with(id, |n| n.drains = true))
+    }
+
+    /// Attempts in all, and the pause after the first.
+    pub fn attempts(self, id: &str, attempts: u32, delay_ms: u64) -> Drawing {
+        self.with(id, |n| {
+            n.policy.attempts = attempts;
+            n.policy.delay_ms = delay_ms;
+        })
+    }
+
+    /// The value that stands in when the node fails.
+    pub fn default(self, id: &str, value: impl Into<Value>) -> Drawing {
+        let value = value.into();
+        self.with(id, |n| n.policy.otherwise = Otherwise::Default(value))
+    }
+
+    /// Where the run goes on when the node fails.
+    pub fn on_error(self, id: &str, handlers: &str) -> Drawing {
+        self.with(id, |n| {
+            n.policy.otherwise = Otherwise::Goto;
+            let handlers = handlers.split(',').map(|h| h.trim().into());
+            n.on_error.extend(handlers);
+        })
+    }
+
+    /// What a node does to the outside.
+    pub fn effect(self, id: &str, effect: EffectClass) -> Drawing {
+        self.with(id, |n| n.effect = effect)
+    }
+
+    /// The node's target honours idempotency keys.
+    pub fn idempotent(self, id: &str) -> Drawing {
+        self.with(id, |n| n.idempotent = true)
+    }
+
+    /// The node fails when it is reached.
+    pub fn broken(self, id: &str, why: &str) -> Drawing {
+        self.with(id, |n| n.broken = Some(Fault::new("bad_parameter", why)))
+    }
+
+    /// Makes another node the entry; `None` names none.
+    pub fn entry(mut self, id: Option<&str>) -> Drawing {
+        let place = |id| self.draft.nodes.iter().position(|n| &*n.id == id);
+        self.draft.entry = id.and_then(place);
+        self
+    }
+
+    /// Draws a node whose id is taken.
+    pub fn again(mut self, id: &str) -> Drawing {
+        let twin = self.node(id).clone();
+        self.draft.nodes.push(twin);
+        self
+    }
+
+    /// A failure that nobody handles fails the edges of its node, not the scope.
+    pub fn failing_edges(mut self) -> Drawing {
+        self.draft.on_failure = OnFailure::FailEdges;
+        self
+    }
+
+    /// What compiling finds.
+    pub fn findings(&self) -> Vec<Finding> {
+        compile(self.draft.clone()).findings
+    }
+
+    /// The workflow, which must not be refused.
+    pub fn workflow(&self) -> Arc<Workflow> {
+        let Compiled { workflow, findings } = compile(self.draft.clone());
+        let refused: Vec<&Finding> = findings.iter().filter(|f| f.refuses()).collect();
+        assert!(refused.is_empty(), "refused: {refused:?}");
+        Arc::new(workflow)
+    }
+}
+
+fn reference(text: &str) -> Reference {
+    bare(text).unwrap_or_else(|| panic!("{text} is no reference"))
+}
+
+fn read(node: &mut NodeDraft, what: &str) -> ReadId {
+    node.reads.push(reference(what));
+    ReadId(node.reads.len() as u32 - 1)
+}
