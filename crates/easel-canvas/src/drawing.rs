@@ -82,13 +82,12 @@ impl Document {
                     .zip(missing)
                     .map(|(at, component)| node(component, FIRST_X + STEP_X * f64::from(at), y)),
             );
-            let is_new = |edge: &Edge| {
-                !edge.drawn && !(drawn.contains(&edge.from) && drawn.contains(&edge.to))
-            };
+            let is_there =
+                |edge: &Edge| edge.drawn || drawn.contains(&edge.from) && drawn.contains(&edge.to);
             let edges = self
                 .edges()
                 .into_iter()
-                .filter(|edge| is_new(edge) && components.contains_key(&edge.to));
+                .filter(|edge| !is_there(edge) && components.contains_key(&edge.to));
             lines.extend(edges.flat_map(|edge| draw(&components, &edge)));
         }
         graph.insert("nodes".into(), nodes.into());

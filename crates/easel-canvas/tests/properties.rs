@@ -1,5 +1,4 @@
 //! What holds for every file, however odd: reading never panics, places are right, normalising comes to rest.
-#![allow(missing_docs)]
 
 use std::sync::Arc;
 

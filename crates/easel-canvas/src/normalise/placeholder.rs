@@ -21,6 +21,10 @@ const SAID: &str = "sys.query";
 /// Rewrites the old placeholders of every component. Runs while classes still have their old names.
 pub(super) fn references(rewriter: &mut Rewriter) {
     let sources = Sources::of(&rewriter.document);
+    let has_answers = sources
+        .components
+        .values()
+        .any(|component| component.is("Answer"));
     rewriter.each_node(|node| {
         if node.is("Generate") {
             prompt(node, &sources);
@@ -34,7 +38,7 @@ pub(super) fn references(rewriter: &mut Rewriter) {
         if !node.is("DataOperations") {
             query(node, &sources);
         }
-        if sources.has_answers() {
+        if has_answers {
             answered(node, &sources);
         }
     });
@@ -73,6 +77,9 @@ pub(super) fn port(class: &str) -> &'static str {
     of_class.map_or("formalized_content", |(port, _)| port)
 }
 
+/// How many nodes are looked at for one `{input}`, so that a drawing of thousands costs no square of that.
+const MOST_SOURCES: usize = 100;
+
 /// What comes from where.
 struct Sources {
     components: IndexMap<Arc<str>, Component>,
@@ -90,12 +97,6 @@ impl Sources {
             components: document.components(),
             before,
         }
-    }
-
-    fn has_answers(&self) -> bool {
-        self.components
-            .values()
-            .any(|component| component.is("Answer"))
     }
 
     fn is_answer(&self, id: &str) -> bool {
@@ -126,7 +127,7 @@ impl Sources {
         let mut keys = IndexSet::new();
         let mut seen: IndexSet<Arc<str>> = before(id).into_iter().collect();
         let mut at = 0;
-        while let Some(source) = seen.get_index(at).cloned() {
+        while let Some(source) = seen.get_index(at).filter(|_| at < MOST_SOURCES).cloned() {
             at += 1;
             let chooses = ["Categorize", "Concentrator", "Relevant", "Switch"];
             match self.components.get(&source) {
