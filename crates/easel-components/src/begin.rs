@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use easel_core::event::{Completion, Fault, Ports};
+use easel_core::event::{Fault, Ports};
 use easel_core::{Object, Value};
 
 use crate::behaviour::{Behaviour, Call, Prepared, Run};
-use crate::fields::{Filled, read_files};
+use crate::fields::{Filled, fill};
 use crate::site::Site;
 use crate::turn::Turn;
 
@@ -68,38 +68,6 @@ impl Behaviour for Begin {
             filled.extend(parts.map(|(name, part)| (name.clone(), Filled::Value(part.clone()))));
         }
         fill(call, Ports::new(), filled)
-    }
-}
-
-/// Completes with these fields as ports, once their files are read.
-pub(crate) fn fill(call: Call, mut ports: Ports, fields: Vec<(Arc<str>, Filled)>) -> Run {
-    let waits = fields
-        .iter()
-        .any(|(_, filled)| matches!(filled, Filled::Files(_)));
-    if !waits {
-        for (key, filled) in fields {
-            if let Filled::Value(value) = filled {
-                ports.set(key, value);
-            }
-        }
-        return Run::Done(Ok(completion(ports)));
-    }
-    Run::later(async move {
-        for (key, filled) in fields {
-            let value = match filled {
-                Filled::Value(value) => value,
-                Filled::Files(files) => read_files(&call, &key, files).await?,
-            };
-            ports.set(key, value);
-        }
-        Ok(completion(ports))
-    })
-}
-
-fn completion(ports: Ports) -> Completion {
-    Completion {
-        ports,
-        ..Completion::default()
     }
 }
 

@@ -1,11 +1,13 @@
 //! What people fill in: the values of form and Begin fields (spec/canvas-components §2.2).
 
-use easel_core::event::Fault;
+use std::sync::Arc;
+
+use easel_core::event::{Completion, Fault, Ports};
 use easel_core::{Object, Value};
 use easel_tools::ToolError;
 use easel_tools::files::{FileDescriptor, FileRequest};
 
-use crate::behaviour::Call;
+use crate::behaviour::{Call, Run};
 
 /// What a field's value is.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,25 +22,16 @@ impl Filled {
     /// Understands what was given for a field: a bare value, or `{type, value}`. A type that is not given is the
     /// declared one.
     pub(crate) fn of(given: &Value, declaration: Option<&Object>) -> Filled {
-        let wrapper = given
-            .as_object()
-            .filter(|members| members.contains_key("value") || members.contains_key("type"));
-        // An uploaded file has a type of its own, which is not that of the field.
-        let wrapper =
-            wrapper.filter(|members| !(members.contains_key("id") && members.contains_key("name")));
-        let (value, kind) = match wrapper {
-            Some(members) => (
-                members.get("value").unwrap_or(&Value::Null),
-                members.get("type"),
-            ),
-            None => (given, None),
+        let declared = declaration.and_then(|declaration| declaration.get("type"));
+        let declared = declared.and_then(Value::as_str).unwrap_or_default();
+        let (value, kind) = match given {
+            Value::Object(members) if wraps(members, declared) => {
+                let kind = members.get("type").and_then(Value::as_str);
+                (members.get("value").unwrap_or(&Value::Null), kind)
+            }
+            bare => (bare, None),
         };
-        let declared = || declaration.and_then(|d| d.get("type"));
-        let kind = kind.filter(|kind| !kind.is_null()).or_else(declared);
-        let kind = kind
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_lowercase();
+        let kind = kind.unwrap_or(declared).to_lowercase();
         match value {
             Value::Array(files) if kind.contains("file") => Filled::Files(files.as_ref().clone()),
             Value::Object(_) if kind.contains("file") => Filled::Files(vec![value.clone()]),
@@ -54,6 +47,19 @@ impl Filled {
     }
 }
 
+/// True for `{type, value, …}` around a value; an object may be a value itself, and an uploaded file has a type too.
+fn wraps(members: &Object, declared: &str) -> bool {
+    let ours = |name: &Arc<str>| {
+        matches!(
+            &**name,
+            "type" | "value" | "optional" | "name" | "key" | "options"
+        )
+    };
+    let has_value = members.contains_key("value");
+    let only_ours = members.keys().all(ours) && (has_value || members.contains_key("type"));
+    only_ours || (has_value && !declared.eq_ignore_ascii_case("object"))
+}
+
 /// The plain value of a choice. Some clients send the whole option, with its label.
 fn chosen(value: &Value) -> Value {
     match value {
@@ -66,12 +72,40 @@ fn chosen(value: &Value) -> Value {
     }
 }
 
+/// Completes with these fields as ports, once their files are read.
+pub(crate) fn fill(call: Call, mut ports: Ports, fields: Vec<(Arc<str>, Filled)>) -> Run {
+    let waits = fields
+        .iter()
+        .any(|(_, filled)| matches!(filled, Filled::Files(_)));
+    if !waits {
+        for (key, filled) in fields {
+            if let Filled::Value(value) = filled {
+                ports.set(key, value);
+            }
+        }
+        return Run::Done(Ok(completion(ports)));
+    }
+    Run::later(async move {
+        for (key, filled) in fields {
+            let value = match filled {
+                Filled::Value(value) => value,
+                Filled::Files(files) => read_files(&call, &key, files).await?,
+            };
+            ports.set(key, value);
+        }
+        Ok(completion(ports))
+    })
+}
+
+fn completion(ports: Ports) -> Completion {
+    Completion {
+        ports,
+        ..Completion::default()
+    }
+}
+
 /// Reads files, in their order, to a list of texts and data URIs. What is text already stays.
-pub(crate) async fn read_files(
-    call: &Call,
-    field: &str,
-    files: Vec<Value>,
-) -> Result<Value, Fault> {
+async fn read_files(call: &Call, field: &str, files: Vec<Value>) -> Result<Value, Fault> {
     let node = call.node();
     let layout = node
         .draft
@@ -135,6 +169,11 @@ mod tests {
             json!({"a": 1}),
             "an object that wraps nothing is the value"
         );
+        let circle = json!({"type": "circle", "r": 2});
+        assert_eq!(value(circle.clone(), "object"), circle);
+        let measure = json!({"value": 3, "unit": "m"});
+        assert_eq!(value(measure.clone(), "object"), measure);
+        assert_eq!(value(measure, "line"), json!(3));
     }
 
     #[test]

@@ -9,9 +9,8 @@ use easel_core::event::{Fault, Ports};
 use easel_core::template::{Rendering, Template};
 use easel_core::{Object, Value};
 
-use crate::begin::fill;
 use crate::behaviour::{Behaviour, Call, Prepared, Run};
-use crate::fields::Filled;
+use crate::fields::{Filled, fill};
 
 struct Form {
     /// The text that goes with the question, if one does.

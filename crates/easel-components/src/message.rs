@@ -19,27 +19,20 @@ use easel_tools::memory::{MemoryMessage, MemorySave};
 
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
 use crate::given::Given;
-use crate::jinja::Jinja;
 use crate::site::Site;
+use crate::text::Text;
 use speech::Speech;
 use streams::{Interrupted, Streams};
 
 struct Message {
-    /// At least one.
-    alternatives: Vec<Alternative>,
+    /// What it may say; at least one text.
+    alternatives: Vec<Text>,
     /// True if it is said in one piece.
     whole: bool,
     memory: Option<Memory>,
     /// What the file asks for and is not done, a sentence each.
     left_out: Vec<Arc<str>>,
     ports: Names,
-}
-
-/// One of the texts it may say.
-struct Alternative {
-    text: Template,
-    /// The text with its Jinja, or why that cannot be used.
-    jinja: Option<Result<Jinja, String>>,
 }
 
 /// Where the exchange is kept.
@@ -60,9 +53,8 @@ pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
         return Err(site.wrong("content", "is not set", "Write what it says"));
     }
     let alternative = |(at, written): (usize, &Value)| {
-        let text = site.template(&format!("content.{at}"), Some(written));
-        let jinja = text.jinja.then(|| Jinja::compile(&text, insert));
-        Alternative { text, jinja }
+        let template = site.template(&format!("content.{at}"), Some(written));
+        Text::new(template, insert)
     };
     let ids = site.texts("memory_ids");
     Ok(Arc::new(Message {
@@ -115,15 +107,15 @@ impl Behaviour for Message {
         for sentence in &self.left_out {
             call.warn(sentence.clone());
         }
-        let Some(alternative) = self.picked(&call) else {
+        let Some(text) = self.picked(&call) else {
             return Run::Done(Ok(Completion::default()));
         };
-        call.warn_of_blanks(&alternative.text);
-        let mut reads = alternative.text.reads();
+        call.warn_of_blanks(&text.template);
+        let mut reads = text.template.reads();
         let arriving = reads.any(|read| matches!(call.inputs().get(read), Resolved::Stream(_)));
         if !arriving && self.memory.is_none() {
             let mut speech = Speech::new(&call);
-            self.say(alternative, call.inputs(), &mut speech);
+            self.say(text, call.inputs(), &mut speech);
             return Run::Done(Ok(self.completion(speech.end())));
         }
         let message = self.clone();
@@ -133,7 +125,7 @@ impl Behaviour for Message {
 
 impl Message {
     /// One of the texts, by the run's random number.
-    fn picked(&self, call: &Call) -> Option<&Alternative> {
+    fn picked(&self, call: &Call) -> Option<&Text> {
         let at = call
             .execute
             .random
@@ -153,31 +145,16 @@ impl Message {
     }
 
     /// Says a text of which everything is there.
-    fn say(&self, alternative: &Alternative, inputs: &Inputs, speech: &mut Speech<'_>) {
-        let text = &alternative.text;
-        let rendered = match &alternative.jinja {
-            None if self.whole => Some(text.render_with(inputs, insert_resolved)),
-            None => None,
-            Some(compiled) => {
-                let rendered = match compiled {
-                    Ok(jinja) => jinja.render(inputs),
-                    Err(problem) => Err(problem.clone()),
-                };
-                Some(rendered.unwrap_or_else(|problem| {
-                    speech.warn(&format!("shows its Jinja as it is written: {problem}"));
-                    text.render_with(inputs, insert_resolved)
-                }))
-            }
-        };
-        if let Some(rendered) = rendered {
-            for read in text.reads() {
+    fn say(&self, text: &Text, inputs: &Inputs, speech: &mut Speech<'_>) {
+        if self.in_one_piece(text) {
+            for read in text.template.reads() {
                 if let Resolved::Value(value) = inputs.get(read) {
                     speech.collect(value);
                 }
             }
-            return speech.marked(&rendered);
+            return speech.marked(&text.render(speech.call(), inputs));
         }
-        for piece in &text.pieces {
+        for piece in &text.template.pieces {
             match piece {
                 Piece::Text(text) => speech.literal(text),
                 Piece::Read(read) | Piece::Name(read) => {
@@ -189,19 +166,22 @@ impl Message {
         }
     }
 
+    fn in_one_piece(&self, text: &Text) -> bool {
+        self.whole || text.has_jinja()
+    }
+
     /// Says a text of which parts are still arriving, then has the exchange remembered.
     async fn speak(&self, call: &Call) -> Result<Completion, Failure> {
-        let Some(alternative) = self.picked(call) else {
+        let Some(text) = self.picked(call) else {
             return Ok(Completion::default());
         };
         let mut streams = Streams::new(call);
         let mut speech = Speech::new(call);
-        if self.whole || alternative.jinja.is_some() {
-            let inputs = streams.settle(&alternative.text).await?;
-            self.say(alternative, &inputs, &mut speech);
+        if self.in_one_piece(text) {
+            let inputs = streams.settle(&text.template).await?;
+            self.say(text, &inputs, &mut speech);
         } else {
-            while let Err(interrupted) = pass_on(&alternative.text, &mut streams, &mut speech).await
-            {
+            while let Err(interrupted) = pass_on(&text.template, &mut streams, &mut speech).await {
                 match interrupted {
                     Interrupted::Again => speech.again(),
                     Interrupted::Broken(fault) => return Err(fault.into()),
@@ -229,12 +209,6 @@ async fn pass_on(
         }
     }
     Ok(())
-}
-
-fn insert_resolved(resolved: &Resolved, out: &mut String) {
-    if let Resolved::Value(value) = resolved {
-        insert(value, out);
-    }
 }
 
 impl Memory {

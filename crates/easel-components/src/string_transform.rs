@@ -7,13 +7,13 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use easel_core::Value;
 use easel_core::bind::{ReadId, Resolved};
 use easel_core::event::{Completion, Fault, Ports};
-use easel_core::template::{Template, write_joined};
+use easel_core::template::{Piece, write_joined};
 use easel_core::workflow::Node;
 
 use crate::behaviour::{Behaviour, Call, Prepared, Run};
-use crate::jinja::Jinja;
 use crate::parameters::{bad_input, written};
 use crate::site::Site;
+use crate::text::Text;
 
 /// Joins lists where the file names no delimiter.
 const DELIMITER: &str = ",";
@@ -34,15 +34,9 @@ pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
         })),
         "merge" => {
             let text = site.template("script", site.get("script"));
-            let delimiter: Arc<str> = delimiters.first().copied().unwrap_or(DELIMITER).into();
-            let jinja = text.jinja.then(|| {
-                let delimiter = delimiter.clone();
-                Jinja::compile(&text, move |value, out| write(value, &delimiter, out))
-            });
+            let delimiter = delimiters.first().copied().unwrap_or(DELIMITER).to_owned();
             Ok(Arc::new(Merge {
-                text,
-                jinja,
-                delimiter,
+                text: Text::new(text, move |value, out| write(value, &delimiter, out)),
                 result,
             }))
         }
@@ -146,34 +140,24 @@ impl Behaviour for Split {
 
 /// The method `merge`.
 struct Merge {
-    text: Template,
-    /// The text with its Jinja, or why that cannot be used.
-    jinja: Option<Result<Jinja, String>>,
-    delimiter: Arc<str>,
+    text: Text,
     result: Arc<str>,
 }
 
 impl Merge {
     fn merge(&self, call: &Call) -> Value {
-        let rendered = match &self.jinja {
-            None => None,
-            Some(Ok(jinja)) => Some(jinja.render(call.inputs())),
-            Some(Err(problem)) => Some(Err(problem.clone())),
-        };
-        match rendered {
-            Some(Ok(text)) => return Value::from(text),
-            Some(Err(problem)) => call.warn(format!(
-                "The Jinja of \"{}\" is left as it is written: {problem}.",
-                call.node().draft.name
-            )),
-            None => {}
-        }
-        let text = self.text.render_with(call.inputs(), |resolved, out| {
-            if let Resolved::Value(value) = resolved {
-                write(value, &self.delimiter, out);
+        // A text that is there already is shared.
+        match self.text.template.pieces.as_slice() {
+            _ if self.text.has_jinja() => {}
+            [Piece::Text(text)] => return Value::String(text.clone()),
+            [Piece::Read(read)] => {
+                if let Resolved::Value(Value::String(text)) = call.inputs().get(*read) {
+                    return Value::String(text.clone());
+                }
             }
-        });
-        Value::from(text)
+            _ => {}
+        }
+        Value::from(self.text.render(call, call.inputs()))
     }
 }
 

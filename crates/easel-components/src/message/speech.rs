@@ -18,6 +18,8 @@ pub(super) struct Speech<'a> {
     text: String,
     downloads: Vec<Value>,
     thinking: bool,
+    /// The end of what arrived so far, where it may be the beginning of a mark.
+    held: String,
 }
 
 /// A message that was said.
@@ -35,6 +37,7 @@ impl<'a> Speech<'a> {
             text: String::new(),
             downloads: Vec::new(),
             thinking: false,
+            held: String::new(),
         }
     }
 
@@ -62,6 +65,7 @@ impl<'a> Speech<'a> {
     /// Thoughts begin or end.
     pub fn think(&mut self, thinking: bool) {
         if self.thinking != thinking {
+            self.release();
             self.thinking = thinking;
             self.show(match thinking {
                 true => PieceKind::ThinkStart,
@@ -87,21 +91,56 @@ impl<'a> Speech<'a> {
 
     /// Says a text in which thoughts stand between marks. Thoughts that do not end, end with it.
     pub fn marked(&mut self, text: &str) {
+        let rest = self.up_to_last_mark(text);
+        self.part(rest);
+        self.think(false);
+    }
+
+    /// Says a text that has not all arrived yet. A mark may be cut in two anywhere.
+    pub fn arriving(&mut self, text: &Arc<str>) {
+        if self.held.is_empty() && !text.contains('<') {
+            return self.literal(text);
+        }
+        let mut whole = std::mem::take(&mut self.held);
+        whole.push_str(text);
+        let rest = self.up_to_last_mark(&whole);
+        let mark = self.mark();
+        let cut = (1..mark.len())
+            .rev()
+            .find(|length| rest.ends_with(&mark[..*length]));
+        let (said, held) = rest.split_at(rest.len() - cut.unwrap_or(0));
+        self.part(said);
+        self.held = held.to_owned();
+    }
+
+    /// What was arriving has arrived.
+    pub fn arrived(&mut self) {
+        self.release();
+        self.think(false);
+    }
+
+    fn release(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.part(&held);
+    }
+
+    /// Says what stands before the last mark and gives what stands behind it.
+    fn up_to_last_mark<'t>(&mut self, text: &'t str) -> &'t str {
         let mut rest = text;
-        loop {
-            let mark = match self.thinking {
-                true => THINK_END,
-                false => THINK_START,
-            };
-            let Some((before, behind)) = rest.split_once(mark) else {
-                break;
-            };
+        while let Some((before, behind)) = rest.split_once(self.mark()) {
             self.part(before);
             self.think(!self.thinking);
             rest = behind;
         }
-        self.part(rest);
-        self.think(false);
+        rest
+    }
+
+    /// The mark that comes next.
+    fn mark(&self) -> &'static str {
+        match self.thinking {
+            true => THINK_END,
+            false => THINK_START,
+        }
     }
 
     /// Keeps the files that a value names.
@@ -111,10 +150,9 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// Leaves a warning about the message: what it does.
-    pub fn warn(&self, what: &str) {
-        let name = &self.call.node().draft.name;
-        self.call.warn(format!("\"{name}\" {what}."));
+    /// The attempt it is said in.
+    pub fn call(&self) -> &'a Call {
+        self.call
     }
 
     /// What was said so far no longer counts.
@@ -123,6 +161,7 @@ impl<'a> Speech<'a> {
         self.text.clear();
         self.downloads.clear();
         self.thinking = false;
+        self.held.clear();
     }
 
     pub fn end(self) -> Said {

@@ -119,7 +119,7 @@ impl<'a> Streams<'a> {
             match reader.next().await {
                 Some(StreamItem::Text(text)) => {
                     shown.text(&text);
-                    speech.literal(&text);
+                    speech.arriving(&text);
                 }
                 Some(StreamItem::ThinkStart) => {
                     shown.think(true);
@@ -136,16 +136,16 @@ impl<'a> Streams<'a> {
                     }
                 }
                 Some(StreamItem::Ended(value)) => {
-                    let rest = match shown.is_empty() {
-                        true => Some(value.clone()),
-                        false => shown.rest(&value.to_string()).map(Value::from),
-                    };
-                    *flow = Flow::Whole(value);
-                    let Some(rest) = rest else {
+                    if shown.is_empty() {
+                        speech.value(&value);
+                    } else if let Some(rest) = shown.rest(&value.to_string()) {
+                        speech.arriving(&rest.into());
+                        speech.arrived();
+                    } else {
+                        *flow = Flow::Whole(value);
                         return Err(Interrupted::Again);
-                    };
-                    speech.value(&rest);
-                    speech.think(false);
+                    }
+                    *flow = Flow::Whole(value);
                     return Ok(());
                 }
                 Some(StreamItem::Broken(fault)) => {

@@ -202,6 +202,29 @@ fn thoughts_that_arrive_are_passed_on_as_such() {
 }
 
 #[test]
+fn thoughts_that_a_model_marks_in_its_text_are_found_however_it_is_cut() {
+    let whole = "<think>hmm</think>a < b";
+    for pieces in [
+        vec![whole],
+        vec!["<think>", "hmm", "</think>", "a < b"],
+        vec!["<thi", "nk>hm", "m<", "/think", ">a <", " b"],
+    ] {
+        let items = pieces.into_iter().map(text).chain([ended(whole)]);
+        let tried = message("{A:x@content}!")
+            .streaming("A:x@content", items)
+            .run();
+        let shown = tried.shown.concat();
+        assert_eq!(shown, "(thinkhmmthink)a < b!");
+        assert_eq!(content(&tried), "hmma < b!");
+    }
+    let items = [text("1 <th"), ended("1 <th")];
+    let tried = message("{A:x@content}!")
+        .streaming("A:x@content", items)
+        .run();
+    assert_eq!(content(&tried), "1 <th!");
+}
+
+#[test]
 fn a_text_that_only_comes_with_the_end_is_shown_then() {
     let tried = message("{A:x@content}")
         .streaming("A:x@content", [ended("all")])
@@ -339,7 +362,7 @@ fn jinja_that_fails_is_shown_as_it_is_written() {
             "{said}"
         );
         assert_eq!(tried.warnings.len(), 1, "{:?}", tried.warnings);
-        assert!(tried.warnings[0].starts_with("\"X\" shows its Jinja as it is written: "));
+        assert!(tried.warnings[0].starts_with("\"X\" leaves its Jinja as it is written: "));
     }
 }
 
