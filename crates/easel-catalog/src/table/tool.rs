@@ -54,8 +54,7 @@ fn retrieval() -> Component {
         )
         .argument(
             Argument::new("query", Type::Text, "What to look for: the subject in a few words, or the question.")
-                .required()
-                .default(json!("{sys.query}")),
+                .required(),
         ),
     )
     .param(
