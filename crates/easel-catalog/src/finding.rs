@@ -133,8 +133,14 @@ pub(crate) fn advice(kind: &Type) -> String {
     }
 }
 
-/// The candidate that `word` is most likely a misspelling of.
-pub(crate) fn nearest<'a>(
+/// The candidate that `word` is most likely a misspelling of: one or two letters away, in any case.
+///
+/// ```
+/// let ports = ["content", "structured"];
+/// assert_eq!(easel_catalog::nearest("contnet", ports.into_iter()), Some("content"));
+/// assert_eq!(easel_catalog::nearest("text", ports.into_iter()), None);
+/// ```
+pub fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {

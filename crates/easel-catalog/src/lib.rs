@@ -43,7 +43,7 @@ pub use check::Read;
 pub use component::{
     Availability, Component, Control, Family, Port, PortsFrom, Primary, TimeLimit,
 };
-pub use finding::{Finding, Problem};
+pub use finding::{Finding, Problem, nearest};
 pub use param::{Choice, Param, Required, Shape, Split, Type, When};
 pub use site::{Role, Site};
 pub use tool::{Argument, Tool};

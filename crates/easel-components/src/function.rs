@@ -12,8 +12,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::behaviour::{Behaviour, Call, Component, Failure, Prepared, Run};
+use crate::given::Given;
 use crate::site::Site;
-use crate::source::Source;
 use crate::tool::{Tool, ToolAnswer, ToolSite};
 
 /// A function with its settings, prepared.
@@ -46,8 +46,10 @@ pub(crate) struct Outcome {
 pub(crate) struct Trouble {
     /// The code of the fault.
     code: Arc<str>,
-    /// The cause and the fix, for people; the place is added.
+    /// The cause and the fix, for people.
     text: String,
+    /// Whether the text names the place; else it is added.
+    placed: bool,
     /// The cause for a model, if it is told in other words.
     told: Option<String>,
     nothing_sent: bool,
@@ -60,9 +62,18 @@ impl Trouble {
         Trouble {
             code: code.into(),
             text: text.into(),
+            placed: false,
             told: None,
             nothing_sent: false,
             usage: Usage::default(),
+        }
+    }
+
+    /// The same, said to a model in these words.
+    pub(crate) fn told(self, told: &str) -> Trouble {
+        Trouble {
+            told: Some(told.to_owned()),
+            ..self
         }
     }
 
@@ -79,10 +90,14 @@ impl Trouble {
         Trouble { usage, ..self }
     }
 
-    fn into_failure(self, node: &str) -> Failure {
+    pub(crate) fn into_failure(self, node: &str) -> Failure {
+        let message = match self.placed {
+            true => self.text,
+            false => format!("\"{node}\" failed: {}.", self.text),
+        };
         let fault = Fault {
             code: self.code,
-            message: format!("\"{node}\" failed: {}", self.text).into(),
+            message: message.into(),
             nothing_sent: self.nothing_sent,
         };
         Failure {
@@ -95,28 +110,24 @@ impl Trouble {
 impl From<ToolError> for Trouble {
     fn from(error: ToolError) -> Trouble {
         Trouble {
-            code: error.code().into(),
             nothing_sent: error.certain_nothing_sent(),
-            text: error.to_string(),
             // A tool's own words say to a model what it needs to know.
-            told: match error {
-                ToolError::Failed { message, .. } => Some(message),
+            told: match &error {
+                ToolError::Failed { message, .. } => Some(message.clone()),
                 _ => None,
             },
-            usage: Usage::default(),
+            ..Trouble::new(error.code(), error.to_string())
         }
     }
 }
 
-impl From<Failure> for Trouble {
-    /// The fault names its place already.
-    fn from(failure: Failure) -> Trouble {
+impl From<Fault> for Trouble {
+    /// A fault names its place already.
+    fn from(fault: Fault) -> Trouble {
         Trouble {
-            code: failure.fault.code,
-            text: failure.fault.message.to_string(),
-            told: None,
-            nothing_sent: failure.fault.nothing_sent,
-            usage: failure.usage,
+            placed: true,
+            nothing_sent: fault.nothing_sent,
+            ..Trouble::new(&fault.code, &*fault.message)
         }
     }
 }
@@ -136,12 +147,12 @@ impl FunctionComponent {
     }
 
     /// The arguments that stand in the file, each with where its value comes from.
-    fn arguments(&self, site: &Site<'_>) -> impl Iterator<Item = (&catalog::Argument, Source)> {
+    fn arguments(&self, site: &Site<'_>) -> impl Iterator<Item = (&catalog::Argument, Given)> {
         let arguments = self.table.tool.iter().flat_map(|tool| &tool.arguments);
         let in_file = arguments.filter(|argument| !argument.from_model_only);
         in_file.map(|argument| {
             let secrets = argument.to_param().secrets;
-            (argument, site.source(&argument.name, secrets))
+            (argument, site.given(&argument.name, secrets))
         })
     }
 }
@@ -154,7 +165,7 @@ impl Component for FunctionComponent {
     fn prepare(&self, node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
         let site = Site::of_node(node);
         let arguments = self.arguments(&site);
-        let arguments = arguments.map(|(argument, source)| (argument.name.clone(), source));
+        let arguments = arguments.map(|(argument, given)| (argument.name.clone(), given));
         Ok(Arc::new(FunctionNode {
             arguments: arguments.collect(),
             function: (self.make)(&site, &self.table)?,
@@ -167,11 +178,11 @@ impl Component for FunctionComponent {
         Some((self.make)(&site, &self.table).map(|function| {
             let mut bound = Vec::new();
             let mut defaults = Object::new();
-            for (argument, source) in self.arguments(&site) {
-                match source {
-                    source if source.has_secret() => bound.push((argument.name.clone(), source)),
+            for (argument, given) in self.arguments(&site) {
+                match given {
+                    given if given.has_secret() => bound.push((argument.name.clone(), given)),
                     // What the file says of a required argument is for nodes; of others it is the default.
-                    Source::Literal(value) if !argument.required && !value.is_null() => {
+                    Given::Literal(value) if !argument.required && !value.is_null() => {
                         defaults.insert(argument.name.clone(), value);
                     }
                     _ => {}
@@ -200,20 +211,21 @@ impl Component for FunctionComponent {
 /// A node that calls a function.
 struct FunctionNode {
     function: Arc<dyn Function>,
-    arguments: Vec<(Arc<str>, Source)>,
+    arguments: Vec<(Arc<str>, Given)>,
 }
 
 impl Behaviour for FunctionNode {
     fn run(self: Arc<Self>, call: Call) -> Run {
         let arguments = self.arguments.iter();
-        let arguments = arguments.map(|(name, source)| Ok((name.clone(), source.value(&call)?)));
+        let arguments = arguments.map(|(name, given)| Ok((name.clone(), given.value(&call)?)));
         let arguments: Object = match arguments.collect::<Result<_, Fault>>() {
             Ok(arguments) => arguments,
             Err(fault) => return Run::Done(Err(fault.into())),
         };
         Run::later(async move {
             let outcome = self.function.call(arguments, &call).await;
-            let outcome = outcome.map_err(|trouble| trouble.into_failure(&call.node().draft.name))?;
+            let outcome =
+                outcome.map_err(|trouble| trouble.into_failure(&call.node().draft.name))?;
             Ok(Completion {
                 ports: outcome.ports,
                 references: outcome.references,
@@ -229,7 +241,7 @@ struct FunctionTool {
     spec: ToolSpec,
     function: Arc<dyn Function>,
     /// Arguments that a secret goes into: the model is not offered them, and they win over what it sends.
-    bound: Vec<(Arc<str>, Source)>,
+    bound: Vec<(Arc<str>, Given)>,
     /// What is taken where the model passes nothing.
     defaults: Object,
 }
@@ -246,8 +258,8 @@ impl Tool for FunctionTool {
                     .entry(name.clone())
                     .or_insert_with(|| value.clone());
             }
-            for (name, source) in &self.bound {
-                match source.value(call) {
+            for (name, given) in &self.bound {
+                match given.value(call) {
                     Ok(value) => arguments.insert(name.clone(), value),
                     Err(fault) => return ToolAnswer::failure(&*fault.message),
                 };

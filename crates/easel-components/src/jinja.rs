@@ -421,16 +421,7 @@ mod tests {
 
     #[test]
     fn chains_as_long_as_they_may_be_are_survived() {
-        for link in [
-            ".a",
-            "()",
-            "|list",
-            "+1",
-            " if 1 else 1",
-            "**1",
-            " is defined",
-            "[0]",
-        ] {
+        for link in ["()", "|list", " if 1 else 1"] {
             let chain = link.repeat(MOST_JINJA / link.len() - 4);
             let _ = rendered(&format!("{{{{ x{chain} }}}}"));
             assert!(
@@ -438,11 +429,7 @@ mod tests {
                 "{link}"
             );
         }
-        for (tag, rest) in [
-            ("{% elif a %}", "{% endif %}"),
-            ("{% set x = [x] %}", "{% endif %}"),
-            ("{% if a %}", ""),
-        ] {
+        for (tag, rest) in [("{% elif a %}", "{% endif %}"), ("{% if a %}", "")] {
             let tags = tag.repeat(MOST_JINJA / (tag.len() - 4) - 4);
             let _ = rendered(&format!("{{% if a %}}{tags}{rest}"));
         }

@@ -5,14 +5,57 @@
 //! [`Completion`](easel_core::event::Completion) or a [`Failure`] back. A behaviour keeps nothing between calls.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod agent;
+mod begin;
 mod behaviour;
+mod builtin;
+mod categorize;
+mod chat;
+mod code_exec;
+mod control_and_data;
+mod data_operations;
+mod exe_sql;
+mod fields;
+mod form;
+mod function;
+mod given;
+mod invoke;
+mod jinja;
+mod later;
+mod list_operations;
+mod message;
+mod models_and_tools;
+mod parameters;
+mod passages;
+mod python_literal;
 mod registry;
+mod retrieval;
+mod search;
+mod site;
 mod stream;
+mod string_transform;
+mod switch;
+#[cfg(test)]
+mod testing;
+mod text;
+mod text_test;
 mod tool;
 mod turn;
+mod variable_aggregator;
+mod variable_assigner;
 
 pub use behaviour::{Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, Services, Wire};
+pub use control_and_data::control_and_data;
+pub use models_and_tools::models_and_tools;
 pub use registry::Registry;
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 pub use tool::{Tool, ToolAnswer, ToolSite};
 pub use turn::{HistoryEntry, Turn};
+
+/// The components that come with Easel, and the tables of those it does not run yet.
+pub fn builtin() -> Registry {
+    let mut registry = Registry::new(easel_catalog::Catalog::builtin().clone());
+    let _ = control_and_data(&mut registry);
+    let _ = models_and_tools(&mut registry);
+    registry
+}

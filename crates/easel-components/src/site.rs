@@ -7,7 +7,7 @@ use easel_core::event::Fault;
 use easel_core::{Object, Value};
 
 use crate::behaviour::Prepared;
-use crate::source::Source;
+use crate::given::Given;
 use crate::tool::ToolSite;
 
 /// Parameters, and what was compiled of the texts in them.
@@ -79,7 +79,7 @@ impl<'a> Site<'a> {
         };
         match value.as_f64() {
             Some(number) => Ok(Some(number)),
-            None => Err(self.fault(&format!("`{name}` must be a number, not {}", value.to_json_text()))),
+            None => Err(self.wrong(name, &not("number", value), "Set a number")),
         }
     }
 
@@ -90,10 +90,7 @@ impl<'a> Site<'a> {
         };
         match value.as_i64().and_then(|n| u32::try_from(n).ok()) {
             Some(count) => Ok(Some(count)),
-            None => Err(self.fault(&format!(
-                "`{name}` must be a whole number from 0 on, not {}",
-                value.to_json_text()
-            ))),
+            None => Err(self.wrong(name, &not("count", value), "Set a whole number from 0 on")),
         }
     }
 
@@ -101,7 +98,13 @@ impl<'a> Site<'a> {
     pub(crate) fn field(&self, path: &str) -> Option<&'a Field> {
         let of_owner = |field: &&(Arc<str>, Field)| match self.prefix {
             "" => *field.0 == *path,
-            prefix => field.0.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('.')) == Some(path),
+            prefix => {
+                field
+                    .0
+                    .strip_prefix(prefix)
+                    .and_then(|rest| rest.strip_prefix('.'))
+                    == Some(path)
+            }
         };
         let fields = &self.owner.node.draft.fields;
         fields.iter().find(of_owner).map(|(_, field)| field)
@@ -115,35 +118,47 @@ impl<'a> Site<'a> {
     }
 
     /// Where a parameter's value comes from; `null` where it is absent.
-    pub(crate) fn source(&self, name: &str, secrets: bool) -> Source {
+    pub(crate) fn given(&self, name: &str, secrets: bool) -> Given {
         let null = Value::Null;
-        self.source_at(name, self.get(name).unwrap_or(&null), secrets)
+        self.given_at(name, self.get(name).unwrap_or(&null), secrets)
     }
 
     /// Where a value comes from that stands at that dotted path. Texts at any depth may be more than they say.
-    pub(crate) fn source_at(&self, path: &str, value: &Value, secrets: bool) -> Source {
+    pub(crate) fn given_at(&self, path: &str, value: &Value, secrets: bool) -> Given {
         match value {
             Value::Array(items) => {
                 let items = items.iter().enumerate();
-                Source::list(items.map(|(at, item)| {
-                    self.source_at(&format!("{path}.{at}"), item, secrets)
-                }))
+                Given::list(
+                    items.map(|(at, item)| self.given_at(&format!("{path}.{at}"), item, secrets)),
+                )
             }
-            Value::Object(members) => Source::object(members.iter().map(|(name, member)| {
-                let source = self.source_at(&format!("{path}.{name}"), member, secrets);
-                (name.clone(), source)
+            Value::Object(members) => Given::object(members.iter().map(|(name, member)| {
+                let given = self.given_at(&format!("{path}.{name}"), member, secrets);
+                (name.clone(), given)
             })),
-            _ => Source::new(value, self.field(path), secrets),
+            _ => Given::new(value, self.field(path), secrets),
         }
     }
 
-    /// Why the component cannot run with these parameters; `problem` names the parameter and what to do.
-    pub(crate) fn fault(&self, problem: &str) -> Fault {
+    /// Where a parameter of these stands in the owner's.
+    pub(crate) fn full_path(&self, path: &str) -> String {
+        match self.prefix {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}.{path}"),
+        }
+    }
+
+    /// The component cannot run because of a parameter: what is wrong with it (to be read after its name), and what to
+    /// do.
+    pub(crate) fn wrong(&self, parameter: &str, problem: &str, fix: &str) -> Fault {
         let node = &self.owner.node.draft.name;
-        let message = match self.tool_depth {
-            None => format!("\"{node}\" cannot run: {problem}."),
-            Some(_) => format!("\"{node}\" cannot run: in its tool at `{}`, {problem}.", self.prefix),
-        };
+        let parameter = self.full_path(parameter);
+        let message =
+            format!("\"{node}\" cannot run: its parameter `{parameter}` {problem}. {fix}.");
         Fault::new("bad_parameter", message).without_trace()
     }
+}
+
+fn not(what: &str, value: &Value) -> String {
+    format!("is no {what} but {}", value.to_json_text())
 }

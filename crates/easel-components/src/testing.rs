@@ -73,7 +73,7 @@ impl Trial {
             answers: None,
             turn: Turn::default(),
             world: World::none(),
-            model: Scripted::default(),
+            model: Scripted::new(Default::default()),
             gathered: Vec::new(),
             behind: None,
         }
@@ -247,7 +247,7 @@ impl Trial {
             gathered: Arc::new(self.gathered.into_iter().map(Value::from).collect()),
             now: Timestamp(1_767_323_045_000),
             services: Arc::new(Services {
-                models: Arc::new(Scripted::new(easel_models::scripted::Script::default())),
+                models: Arc::new(self.model),
                 world: self.world,
                 secrets: Arc::new(HashMap::<String, Secret>::new()),
             }),

@@ -205,12 +205,16 @@ impl Driver {
             Effect::Cancel(activation) => self.attempts.cancel(activation),
             Effect::Sleep {
                 activation,
+                attempt,
                 milliseconds,
             } => {
                 let pause = self.engine.clock.sleep(milliseconds);
                 let woke = async move {
                     pause.await;
-                    Fact::Woke { activation }
+                    Fact::Woke {
+                        activation,
+                        attempt,
+                    }
                 };
                 self.attempts.add(activation, Box::pin(woke));
             }
@@ -223,12 +227,12 @@ impl Driver {
 
     /// Makes an attempt, or keeps it under way if it waits for something.
     fn execute(&mut self, execute: Execute, observe: &mut Observer<'_>) {
-        let activation = execute.activation;
+        let (activation, number) = (execute.activation, execute.attempt);
         let behaviour = match self.workflow.behaviour(execute.node) {
             Ok(behaviour) => behaviour.clone(),
             Err(fault) => {
                 let fault = fault.clone();
-                return self.report(activation, Err(fault.into()), observe);
+                return self.report(activation, number, Err(fault.into()), observe);
             }
         };
         let node = self.workflow.compiled.node(execute.node);
@@ -244,7 +248,7 @@ impl Driver {
             wire: self.switchboard.clone() as Arc<dyn Wire>,
         };
         match behaviour.run(call) {
-            Run::Done(result) => self.report(activation, result, observe),
+            Run::Done(result) => self.report(activation, number, result, observe),
             Run::Later(attempt) => {
                 let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
                 let reported = async move {
@@ -257,7 +261,7 @@ impl Driver {
                             }
                         },
                     };
-                    fact(activation, result)
+                    fact(activation, number, result)
                 };
                 self.attempts.add(activation, Box::pin(reported));
             }
@@ -267,17 +271,27 @@ impl Driver {
     fn report(
         &mut self,
         activation: Activation,
+        attempt: u32,
         result: Result<Completion, Failure>,
         observe: &mut Observer<'_>,
     ) {
         self.hear_all(observe);
-        self.happened(fact(activation, result), observe);
+        self.happened(fact(activation, attempt, result), observe);
     }
 
     /// Something an attempt told while it was under way.
     fn hear(&mut self, told: Told, observe: &mut Observer<'_>) {
         match told {
-            Told::Opened(activation) => self.happened(Fact::Opened { activation }, observe),
+            Told::Opened(activation) => {
+                let Some(attempt) = self.machine.attempt_of(activation) else {
+                    return;
+                };
+                let opened = Fact::Opened {
+                    activation,
+                    attempt,
+                };
+                self.happened(opened, observe);
+            }
             Told::Shown(piece) => {
                 let Some(node) = self.machine.node_of(piece.speaker) else {
                     return;
@@ -446,14 +460,16 @@ impl Driver {
     }
 }
 
-fn fact(activation: Activation, result: Result<Completion, Failure>) -> Fact {
+fn fact(activation: Activation, attempt: u32, result: Result<Completion, Failure>) -> Fact {
     match result {
         Ok(completion) => Fact::Completed {
             activation,
+            attempt,
             completion,
         },
         Err(Failure { fault, usage }) => Fact::Failed {
             activation,
+            attempt,
             fault,
             usage,
         },

@@ -46,6 +46,7 @@ pub use session::{Ending, Input, Session, TurnError};
 pub use workflow::{LoadError, Workflow};
 
 pub use easel_catalog::Rejected;
+pub use easel_core::effect::Step;
 pub use easel_core::event::Timestamp;
 pub use easel_core::{Object, Value};
 

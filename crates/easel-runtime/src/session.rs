@@ -98,7 +98,7 @@ pub struct Session {
 impl Session {
     /// A conversation in which nothing was said: variables as declared.
     pub(crate) fn new(engine: Arc<Engine>, workflow: Arc<Workflow>) -> Session {
-        let variables = workflow.document().fresh_globals();
+        let variables = workflow.variables.clone();
         let (id, _) = (engine.ids)();
         Session {
             engine,
@@ -206,7 +206,7 @@ impl Session {
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
         if let Some(finding) = self.workflow.refusals().next() {
-            return Err(TurnError::Refused(format!("{finding:?}")));
+            return Err(TurnError::Refused(finding.to_string()));
         }
         let files = self.read_files(&input).await?;
         let resuming = self.waiting;

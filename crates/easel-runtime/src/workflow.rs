@@ -6,6 +6,7 @@ use easel_canvas::document::Document;
 use easel_canvas::lower::{self, Lowered};
 use easel_canvas::normalise::{self, Note};
 use easel_components::{Behaviour, Prepared, Registry};
+use easel_core::Object;
 use easel_core::compile::{self, Finding};
 use easel_core::event::Fault;
 use easel_core::workflow as core;
@@ -15,6 +16,8 @@ use easel_core::workflow::NodeId;
 pub struct Workflow {
     pub(crate) compiled: Arc<core::Workflow>,
     document: Document,
+    /// The variables as a new session finds them.
+    pub(crate) variables: Object,
     notes: Vec<Note>,
     parameters: Vec<lower::Finding>,
     structure: Vec<Finding>,
@@ -64,6 +67,7 @@ impl Workflow {
             .collect();
         Workflow {
             compiled: Arc::new(workflow),
+            variables: document.fresh_globals(),
             document,
             notes,
             parameters: findings,

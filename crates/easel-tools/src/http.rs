@@ -1,5 +1,6 @@
 //! Plain HTTP requests.
 
+use std::fmt;
 use std::time::Duration;
 
 use easel_core::{Object, Value};
@@ -16,8 +17,9 @@ pub trait HttpSender: Send + Sync {
 
 /// One request. The sender checks `url` and `proxy` with [`crate::guard`], at every redirect anew.
 ///
-/// Headers, query and body may hold the values of secrets; whoever records a request masks it first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// URL, headers and body may hold the values of secrets, so `Debug` shows none of them, and whoever records a request
+/// masks it first.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct HttpRequest {
     /// The method, in any case.
     pub method: String,
@@ -56,6 +58,15 @@ impl HttpRequest {
             proxy: None,
             max_redirects: 0,
         }
+    }
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRequest")
+            .field("method", &self.method)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 

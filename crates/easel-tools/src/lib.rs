@@ -6,13 +6,15 @@
 //! - [`World::none`] answers everything with an error that says what to configure.
 //! - [`scripted`] answers from a file: conformance cases and `easel test` run on it.
 //! - `live` (feature `http`) goes out, through [`guard`].
+//!
+//! Beside the doors stands what belongs to tools and touches nothing: [`references`] keeps what answers may cite,
+//! [`contract`] says what models are told of tools and checks what they send, [`html`] reads pages.
 
 pub mod code;
 pub mod contract;
 pub mod error;
 pub mod files;
 pub mod guard;
-#[cfg(feature = "html")]
 pub mod html;
 pub mod http;
 #[cfg(feature = "http")]

@@ -29,6 +29,24 @@ const IDS: u32 = 100_000_000;
 /// A store of passages and documents that answers may cite; in JSON `{chunks: {key: passage}, doc_aggs: {name: document}}`.
 ///
 /// Order is that of adding. What was added first stays: a passage or document that comes again changes nothing.
+///
+/// A component starts from what the turn has gathered, so that its keys are free there, and hands on what it added:
+///
+/// ```
+/// use easel_tools::references::{PASSAGE_BUDGET, References, passages_text};
+/// use easel_tools::retrieval::Retrieved;
+///
+/// let gathered = [serde_json::from_str(r#"{"chunks": {"417": {"id": "c1", "content": "Paris"}}, "doc_aggs": {}}"#)?];
+/// let found: Retrieved = serde_json::from_str(r#"{"chunks": [{"chunk_id": "c7", "content": "Rome"}]}"#)?;
+///
+/// let cited = References::gather(&gathered).add(&found);
+/// let shown = passages_text(&cited, PASSAGE_BUDGET, |text| text.len() / 4);
+/// assert_eq!(shown, "\nID: 418\n└── Content:\nRome");
+///
+/// let handed_on = References::of(&cited, &found.doc_aggs).to_value();
+/// assert!(handed_on.get("chunks").and_then(|chunks| chunks.get("418")).is_some());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct References {
     chunks: IndexMap<u32, Object>,
@@ -54,6 +72,18 @@ impl References {
             all.merge(store);
         }
         all
+    }
+
+    /// A store of just these passages and documents: what one call found, for its completion.
+    pub fn of(cited: &[Cited], doc_aggs: &[Object]) -> References {
+        let mut store = References::default();
+        for Cited { key, chunk } in cited {
+            store.keep(chunk, *key);
+        }
+        doc_aggs
+            .iter()
+            .for_each(|document| store.add_document(document));
+        store
     }
 
     /// Adds what a search found and tells the passages' keys, in the order of the passages.

@@ -3,6 +3,23 @@
 //! `easel test` and the conformance cases run on it. Every call is logged in the order in which it came, in the form
 //! that recorded cases use (`other_calls`). The guard of [`crate::guard`] holds here too; names pass it, as if each
 //! stood for a public address.
+//!
+//! ```
+//! use easel_tools::{Script, ScriptedWorld, http::HttpRequest};
+//!
+//! let script: Script = serde_json::from_str(r#"{"http": [
+//!     {"match": {"method": "get", "contains": "/status"}, "times": 1, "json": {"up": true}}
+//! ]}"#)?;
+//! let scripted = ScriptedWorld::new(script);
+//! let world = scripted.world();
+//!
+//! let ask = || HttpRequest::new("GET", "https://api.example.com/status");
+//! let answer = futures::executor::block_on(world.http.send(ask()))?;
+//! assert_eq!(answer.body, r#"{"up":true}"#);
+//! assert!(futures::executor::block_on(world.http.send(ask())).is_err(), "the rule answers once");
+//! assert_eq!(scripted.take_calls().len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

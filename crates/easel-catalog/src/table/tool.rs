@@ -103,9 +103,8 @@ fn retrieval() -> Component {
         Param::new(
             "retrieval_from",
             Type::choice(&["dataset", "memory"]),
-            "Whether datasets or memories are searched.",
-        )
-        .default(json!("dataset")),
+            "Whether datasets or memories are searched; where it is not set, whichever is chosen.",
+        ),
     )
     .param(Param::new("memory_ids", Type::texts(), "The memories that are searched.").default(json!([])))
     .param(Param::new("user_id", Type::binding(Type::Text), "Whose memories are searched."))

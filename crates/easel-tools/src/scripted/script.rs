@@ -15,7 +15,7 @@ pub struct Script {
     pub retrieval: Vec<RetrievalRule>,
     /// Answers of search providers; no match: nothing found.
     pub search: Vec<SearchRule>,
-    /// Sections of company reports; no match: see [`SearchRequest`](crate::search::SearchRequest) for Yahoo Finance.
+    /// Sections of company reports; no match: each statement asked for, with one row.
     pub finance: Vec<FinanceRule>,
     /// Answers to searches in memories; no match: nothing remembered.
     pub memory: Vec<MemoryRule>,

@@ -35,7 +35,9 @@ pub fn run(case: &Case) -> Json {
         Ok(workflow) => Arc::new(workflow),
         Err(error) => return json!({"load_error": {"message": error.to_string()}}),
     };
-    let refusals: Vec<String> = workflow.refusals().map(|f| format!("{f:?}")).collect();
+    let checked = crate::check::canvas(&workflow, engine.registry().catalog());
+    let refusals = easel_check::refusals(&checked);
+    let refusals: Vec<String> = refusals.into_iter().map(|refusal| refusal.message).collect();
     if !refusals.is_empty() {
         return json!({"load_error": {"message": refusals.join(" ")}});
     }

@@ -12,7 +12,7 @@ use crate::behaviour::Call;
 
 /// A value that is written in the file, read, or put together from both.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
+pub(crate) enum Given {
     /// Written in the file.
     Literal(Value),
     /// What a reference stands for, with its type.
@@ -20,9 +20,9 @@ pub(crate) enum Source {
     /// Text with references or secrets in it.
     Text(Vec<Part>),
     /// A list of such.
-    List(Vec<Source>),
+    List(Vec<Given>),
     /// Named ones.
-    Object(Vec<(Arc<str>, Source)>),
+    Object(Vec<(Arc<str>, Given)>),
 }
 
 /// A part of a text.
@@ -36,14 +36,14 @@ pub(crate) enum Part {
     Secret(Arc<str>),
 }
 
-impl Source {
+impl Given {
     /// A literal, or what was compiled of it. `secrets`: whether `${NAME}` in it names a secret.
-    pub(crate) fn new(literal: &Value, field: Option<&Field>, secrets: bool) -> Source {
+    pub(crate) fn new(literal: &Value, field: Option<&Field>, secrets: bool) -> Given {
         let parts: Vec<Part> = match (field, literal) {
-            (Some(Field::Reference(read)), _) => return Source::Read(*read),
+            (Some(Field::Reference(read)), _) => return Given::Read(*read),
             (Some(Field::Template(template)), _) => {
                 if let Some(read) = template.single() {
-                    return Source::Read(read);
+                    return Given::Read(read);
                 }
                 let pieces = template.pieces.iter();
                 let parts = pieces.flat_map(|piece| match piece {
@@ -53,36 +53,36 @@ impl Source {
                 parts.collect()
             }
             (_, Value::String(text)) => literal_parts(text, secrets),
-            _ => return Source::Literal(literal.clone()),
+            _ => return Given::Literal(literal.clone()),
         };
         match parts.as_slice() {
-            [] => Source::Literal(Value::from("")),
-            [Part::Text(text)] => Source::Literal(Value::String(text.clone())),
-            _ => Source::Text(parts),
+            [] => Given::Literal(Value::from("")),
+            [Part::Text(text)] => Given::Literal(Value::String(text.clone())),
+            _ => Given::Text(parts),
         }
     }
 
     /// A list; a literal if its items are.
-    pub(crate) fn list(items: impl IntoIterator<Item = Source>) -> Source {
-        let items: Vec<Source> = items.into_iter().collect();
-        let literals: Option<Vec<Value>> = items.iter().map(Source::literal).collect();
-        literals.map_or(Source::List(items), |values| Source::Literal(values.into()))
+    pub(crate) fn list(items: impl IntoIterator<Item = Given>) -> Given {
+        let items: Vec<Given> = items.into_iter().collect();
+        let literals: Option<Vec<Value>> = items.iter().map(Given::literal).collect();
+        literals.map_or(Given::List(items), |values| Given::Literal(values.into()))
     }
 
     /// An object; a literal if its members are.
-    pub(crate) fn object(members: impl IntoIterator<Item = (Arc<str>, Source)>) -> Source {
-        let members: Vec<(Arc<str>, Source)> = members.into_iter().collect();
-        let literal = |(name, source): &(Arc<str>, Source)| Some((name.clone(), source.literal()?));
+    pub(crate) fn object(members: impl IntoIterator<Item = (Arc<str>, Given)>) -> Given {
+        let members: Vec<(Arc<str>, Given)> = members.into_iter().collect();
+        let literal = |(name, given): &(Arc<str>, Given)| Some((name.clone(), given.literal()?));
         let literals: Option<Object> = members.iter().map(literal).collect();
-        literals.map_or(Source::Object(members), |values| {
-            Source::Literal(values.into())
+        literals.map_or(Given::Object(members), |values| {
+            Given::Literal(values.into())
         })
     }
 
     /// The value, if it is written in the file.
     pub(crate) fn literal(&self) -> Option<Value> {
         match self {
-            Source::Literal(value) => Some(value.clone()),
+            Given::Literal(value) => Some(value.clone()),
             _ => None,
         }
     }
@@ -90,27 +90,27 @@ impl Source {
     /// Whether a secret is in it.
     pub(crate) fn has_secret(&self) -> bool {
         match self {
-            Source::Literal(_) | Source::Read(_) => false,
-            Source::Text(parts) => parts.iter().any(|part| matches!(part, Part::Secret(_))),
-            Source::List(items) => items.iter().any(Source::has_secret),
-            Source::Object(members) => members.iter().any(|(_, source)| source.has_secret()),
+            Given::Literal(_) | Given::Read(_) => false,
+            Given::Text(parts) => parts.iter().any(|part| matches!(part, Part::Secret(_))),
+            Given::List(items) => items.iter().any(Given::has_secret),
+            Given::Object(members) => members.iter().any(|(_, given)| given.has_secret()),
         }
     }
 
     /// The value; what is missing is `null`. Errors: a secret that is not set.
     pub(crate) fn value(&self, call: &Call) -> Result<Value, Fault> {
         Ok(match self {
-            Source::Literal(value) => value.clone(),
-            Source::Read(read) => call.inputs().get(*read).or_null(),
-            Source::Text(_) => Value::from(self.text(call)?),
-            Source::List(items) => {
+            Given::Literal(value) => value.clone(),
+            Given::Read(read) => call.inputs().get(*read).or_null(),
+            Given::Text(_) => Value::from(self.text(call)?),
+            Given::List(items) => {
                 let items = items.iter().map(|item| item.value(call));
                 Value::from(items.collect::<Result<Vec<_>, _>>()?)
             }
-            Source::Object(members) => {
+            Given::Object(members) => {
                 let members = members
                     .iter()
-                    .map(|(name, source)| Ok((name.clone(), source.value(call)?)));
+                    .map(|(name, given)| Ok((name.clone(), given.value(call)?)));
                 Value::from(members.collect::<Result<Object, Fault>>()?)
             }
         })
@@ -118,7 +118,7 @@ impl Source {
 
     /// The value as text: `null` is nothing, all but text is JSON. Errors: a secret that is not set.
     pub(crate) fn text(&self, call: &Call) -> Result<String, Fault> {
-        let Source::Text(parts) = self else {
+        let Given::Text(parts) = self else {
             return Ok(self.value(call)?.to_string());
         };
         let mut text = String::new();
@@ -194,15 +194,15 @@ mod tests {
     use easel_core::template::Template;
     use proptest::prelude::*;
 
-    fn text(text: &str) -> Source {
-        Source::new(&Value::from(text), None, true)
+    fn text(text: &str) -> Given {
+        Given::new(&Value::from(text), None, true)
     }
 
     #[test]
     fn a_secret_is_found_in_text_that_stands_in_the_file() {
         assert_eq!(
             text("Bearer ${KEY_1}!"),
-            Source::Text(vec![
+            Given::Text(vec![
                 Part::Text("Bearer ".into()),
                 Part::Secret("KEY_1".into()),
                 Part::Text("!".into())
@@ -213,12 +213,14 @@ mod tests {
 
     #[test]
     fn what_is_no_secret_stays_as_it_is_written() {
-        for plain in ["", "$", "${", "${}", "${1A}", "${a b}", "$KEY", "{KEY}", "${KEY"] {
-            assert_eq!(text(plain), Source::Literal(Value::from(plain)), "{plain}");
+        for plain in [
+            "", "$", "${", "${}", "${1A}", "${a b}", "$KEY", "{KEY}", "${KEY",
+        ] {
+            assert_eq!(text(plain), Given::Literal(Value::from(plain)), "{plain}");
         }
-        assert_eq!(text("$${KEY}"), Source::Literal(Value::from("${KEY}")));
-        let elsewhere = Source::new(&Value::from("$${KEY}"), None, false);
-        assert_eq!(elsewhere, Source::Literal(Value::from("$${KEY}")));
+        assert_eq!(text("$${KEY}"), Given::Literal(Value::from("${KEY}")));
+        let elsewhere = Given::new(&Value::from("$${KEY}"), None, false);
+        assert_eq!(elsewhere, Given::Literal(Value::from("$${KEY}")));
     }
 
     #[test]
@@ -227,8 +229,12 @@ mod tests {
             pieces: vec![Piece::Read(ReadId(0))],
             jinja: false,
         };
-        let source = Source::new(&Value::from("{env.n}"), Some(&Field::Template(template)), false);
-        assert_eq!(source, Source::Read(ReadId(0)));
+        let given = Given::new(
+            &Value::from("{env.n}"),
+            Some(&Field::Template(template)),
+            false,
+        );
+        assert_eq!(given, Given::Read(ReadId(0)));
     }
 
     proptest! {

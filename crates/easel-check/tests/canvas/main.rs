@@ -1,0 +1,6 @@
+//! What the check says about canvases.
+
+mod anything;
+mod codes;
+mod documents;
+mod missing;
