@@ -3,8 +3,10 @@
 //! `EASEL_WRITE=1 cargo test -p house --test book` writes the generated pages anew.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use easel_check::{Code, Severity};
 use easel_runtime::catalog::{Catalog, page};
 use easel_runtime::{Engine, Workflow};
 
@@ -87,17 +89,52 @@ fn anchors(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-#[test]
-fn the_page_of_components_is_up_to_date() {
-    let path = root().join("docs/components.md");
-    let page = page::all(Catalog::builtin());
+/// Compares a generated page with the one in the book, or writes it.
+fn is_up_to_date(name: &str, page: &str) {
+    let path = root().join("docs").join(name);
     if std::env::var_os("EASEL_WRITE").is_some() {
-        std::fs::write(&path, &page).expect("the page can be written");
+        std::fs::write(&path, page).expect("the page can be written");
     }
     assert!(
         read(&path) == page,
-        "docs/components.md is not what the tables say: EASEL_WRITE=1 cargo test -p house --test book"
+        "docs/{name} is not what the code says: EASEL_WRITE=1 cargo test -p house --test book"
     );
+}
+
+#[test]
+fn the_page_of_components_is_up_to_date() {
+    is_up_to_date("components.md", &page::all(Catalog::builtin()));
+}
+
+#[test]
+fn the_page_of_the_check_is_up_to_date() {
+    let mut page = String::from(
+        "# The check\n\n\
+         What `easel check` can say about a canvas. An *error* refuses a run. With a *warning* the canvas runs, and a node may\n\
+         fail, or do something that nobody meant. An *info* is worth knowing. `easel explain CODE` shows one of these.\n\n\
+         This page is made from the rules themselves.\n",
+    );
+    for severity in [Severity::Error, Severity::Warning, Severity::Info] {
+        // Writing to a string does not fail.
+        let _ = write!(page, "\n## {}\n", heading(severity));
+        let codes = Code::ALL.iter().map(|code| code.rule());
+        for rule in codes.filter(|rule| rule.severity == severity) {
+            let _ = write!(
+                page,
+                "\n### {}\n\n*{}.* {} {}\n\n```text\n{}\n```\n\n**What to do:** {}\n",
+                rule.name, rule.title, rule.means, rule.matters, rule.example, rule.fix
+            );
+        }
+    }
+    is_up_to_date("check.md", &page);
+}
+
+fn heading(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "Errors",
+        Severity::Warning => "Warnings",
+        Severity::Info => "Information",
+    }
 }
 
 #[test]
