@@ -107,12 +107,7 @@ impl Function for Retrieval {
             match place {
                 None => Ok(self.nothing()),
                 Some(Place::Memory) => self.recall(query, call).await,
-                Some(Place::Datasets) if datasets.is_empty() => Err(Trouble::new(
-                    "no_dataset",
-                    "no dataset is selected. Choose one in the node",
-                )
-                .told("No dataset is selected.")
-                .without_trace()),
+                Some(Place::Datasets) if datasets.is_empty() => Ok(self.nowhere(call)),
                 Some(Place::Datasets) => self.search(query, datasets, call).await,
             }
         }
@@ -127,6 +122,18 @@ impl Retrieval {
             ports: Ports::one("formalized_content", self.nothing_found.clone()),
             told: self.nothing_found.clone(),
             ..Outcome::default()
+        }
+    }
+
+    /// No dataset is selected, as in a template that nobody has filled in yet: nothing can be found, and that is said.
+    fn nowhere(&self, call: &Call) -> Outcome {
+        call.warn(format!(
+            "\"{}\" searches nothing, since no dataset is selected. Choose one in the node.",
+            call.node().draft.name
+        ));
+        Outcome {
+            told: "No dataset is selected.".into(),
+            ..self.nothing()
         }
     }
 

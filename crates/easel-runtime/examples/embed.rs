@@ -12,7 +12,8 @@ use easel_runtime::components::{
 use easel_runtime::core::event::{Completion, Fault, Ports};
 use easel_runtime::core::template::{Rendering, Template};
 use easel_runtime::models::{
-    ChatModel, ChatRequest, ChatStream, ModelError, ModelEvent, ModelInfo, ToolCallDelta, ToolSpec,
+    ChatModel, ChatRequest, ChatStream, FinishReason, ModelError, ModelEvent, ModelInfo,
+    ToolCallDelta, ToolSpec,
 };
 use easel_runtime::secrets::Secret;
 use easel_runtime::{Ending, Engine, EventKind, Input, Object, Value};
@@ -27,10 +28,15 @@ struct Shout {
 
 impl Shout {
     fn new() -> Shout {
-        let table = catalog::Component::new("Shout", Family::Data, "Shout", "Turns a text into capitals.")
-            .param(Param::new("text", Type::template(), "What is shouted.").required())
-            .port("result", "string", "The text in capitals.")
-            .primary("result");
+        let table = catalog::Component::new(
+            "Shout",
+            Family::Data,
+            "Shout",
+            "Turns a text into capitals.",
+        )
+        .param(Param::new("text", Type::template(), "What is shouted.").required())
+        .port("result", "string", "The text in capitals.")
+        .primary("result");
         Shout { table }
     }
 }
@@ -70,11 +76,16 @@ impl Stock {
     fn new() -> Stock {
         let tool = catalog::Tool::new("stock", "Says how many pieces of a thing are in stock.")
             .argument(catalog::Argument::new("thing", Type::Text, "What is asked for.").required());
-        let table = catalog::Component::new("Stock", Family::Tool, "Stock", "Looks things up in the warehouse.")
-            .effect(easel_runtime::core::draft::EffectClass::Reads)
-            .port("pieces", "number", "How many there are.")
-            .primary("pieces")
-            .tool(tool);
+        let table = catalog::Component::new(
+            "Stock",
+            Family::Tool,
+            "Stock",
+            "Looks things up in the warehouse.",
+        )
+        .effect(easel_runtime::core::draft::EffectClass::Reads)
+        .port("pieces", "number", "How many there are.")
+        .primary("pieces")
+        .tool(tool);
         Stock { table }
     }
 }
@@ -120,7 +131,10 @@ impl Tool for StockTool {
                     ..ToolAnswer::default()
                 };
             }
-            let thing = arguments.get("thing").and_then(Value::as_str).unwrap_or("thing");
+            let thing = arguments
+                .get("thing")
+                .and_then(Value::as_str)
+                .unwrap_or("thing");
             ToolAnswer {
                 text: format!("There are 12 pieces of {thing}.").into(),
                 ..ToolAnswer::default()
@@ -138,18 +152,24 @@ impl ChatModel for Parrot {
     }
 
     fn chat(&self, request: ChatRequest) -> ChatStream {
-        let answer = request.messages.last().map(|message| message.content.text());
+        let answer = request
+            .messages
+            .last()
+            .map(|message| message.content.text());
         let answer = answer.unwrap_or_default();
-        let event = match request.tools.first() {
-            Some(tool) if !answer.contains("pieces") => ModelEvent::ToolCall(ToolCallDelta {
-                index: 0,
-                id: Some("call_0".into()),
-                name: Some(tool.name.clone()),
-                arguments: r#"{"thing": "paint"}"#.into(),
-            }),
-            _ => ModelEvent::Text(answer.into()),
+        let (event, reason) = match request.tools.first() {
+            Some(tool) if !answer.contains("pieces") => {
+                let call = ToolCallDelta {
+                    index: 0,
+                    id: Some("call_0".into()),
+                    name: Some(tool.name.to_string()),
+                    arguments: r#"{"thing": "paint"}"#.into(),
+                };
+                (ModelEvent::ToolCall(call), FinishReason::ToolCalls)
+            }
+            _ => (ModelEvent::Text(answer.to_string()), FinishReason::Stop),
         };
-        futures::stream::iter([Ok(event)]).boxed()
+        futures::stream::iter([Ok(event), Ok(ModelEvent::Finish(reason))]).boxed()
     }
 }
 
