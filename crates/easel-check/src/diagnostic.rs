@@ -1,5 +1,6 @@
 //! One thing that the check has to say about a file.
 
+use std::fmt;
 use std::sync::Arc;
 
 use easel_canvas::source::Position;
@@ -27,6 +28,13 @@ pub struct Diagnostic {
     pub detail: Option<String>,
     /// What to do about it, as one sentence.
     pub fix: String,
+}
+
+/// The sentence alone.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
 }
 
 /// How bad something is.

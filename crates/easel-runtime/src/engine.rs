@@ -61,6 +61,16 @@ impl Engine {
         Workflow::load_with(bytes, &self.registry)
     }
 
+    /// Everything the check says about a workflow where it would run: with this engine's models and secrets.
+    pub fn check(&self, workflow: &Workflow) -> Vec<easel_check::Diagnostic> {
+        let models = &self.services.models;
+        let secrets = &self.services.secrets;
+        workflow.check(&easel_check::Surroundings {
+            model: &|id| models.describe(id).err().map(|error| error.to_string()),
+            secret: &|name| secrets.get(name).is_some(),
+        })
+    }
+
     /// This engine's components.
     pub fn registry(&self) -> &Registry {
         &self.registry

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
@@ -70,7 +71,7 @@ pub enum Ending {
 pub enum TurnError {
     /// The check refuses the workflow.
     #[error("the workflow has a fault and must not run: {0}")]
-    Refused(String),
+    Refused(Box<Diagnostic>),
     /// A file cannot be read.
     #[error("an uploaded file cannot be read: {0}")]
     File(#[from] easel_tools::ToolError),
@@ -205,8 +206,8 @@ impl Session {
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
-        if let Some(finding) = self.workflow.refusals().next() {
-            return Err(TurnError::Refused(finding.to_string()));
+        if let Some(refusal) = self.workflow.refusals().next() {
+            return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
         let files = self.read_files(&input).await?;
         let resuming = self.waiting;

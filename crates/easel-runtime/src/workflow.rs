@@ -1,10 +1,12 @@
 //! A workflow that is loaded: compiled, with a prepared behaviour for every node, and what was found on the way.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use easel_canvas::document::Document;
 use easel_canvas::lower::{self, Lowered};
 use easel_canvas::normalise::{self, Note};
+use easel_catalog::Catalog;
+use easel_check::{Canvas, Diagnostic, Surroundings};
 use easel_components::{Behaviour, Prepared, Registry};
 use easel_core::Object;
 use easel_core::compile::{self, Finding};
@@ -22,6 +24,10 @@ pub struct Workflow {
     parameters: Vec<lower::Finding>,
     structure: Vec<Finding>,
     behaviours: Vec<Result<Arc<dyn Behaviour>, Fault>>,
+    /// The components that it was loaded with.
+    catalog: Catalog,
+    /// Why it must not run, once somebody has asked.
+    refusals: OnceLock<Vec<Diagnostic>>,
 }
 
 /// Why a workflow cannot be loaded at all.
@@ -30,6 +36,15 @@ pub enum LoadError {
     /// The text is no canvas.
     #[error(transparent)]
     Unreadable(#[from] easel_canvas::error::ReadError),
+}
+
+impl LoadError {
+    /// The error as the check reports it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            LoadError::Unreadable(error) => easel_check::unreadable(error),
+        }
+    }
 }
 
 impl Workflow {
@@ -73,6 +88,8 @@ impl Workflow {
             parameters: findings,
             structure: compiled.findings,
             behaviours,
+            catalog: registry.catalog().clone(),
+            refusals: OnceLock::new(),
         }
     }
 
@@ -101,9 +118,29 @@ impl Workflow {
         &self.structure
     }
 
+    /// Everything the check says about it, in the order of its file. [`Engine::check`](crate::Engine::check) knows the
+    /// surroundings of a run.
+    pub fn check(&self, surroundings: &Surroundings<'_>) -> Vec<Diagnostic> {
+        easel_check::check(&self.as_checked(), surroundings)
+    }
+
     /// Why the workflow must not run; nothing if it may.
-    pub fn refusals(&self) -> impl Iterator<Item = &Finding> {
-        self.structure.iter().filter(|finding| finding.refuses())
+    pub fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
+        let refusals = self
+            .refusals
+            .get_or_init(|| easel_check::refusals(&self.as_checked()));
+        refusals.iter()
+    }
+
+    fn as_checked(&self) -> Canvas<'_> {
+        Canvas {
+            document: &self.document,
+            notes: &self.notes,
+            parameters: &self.parameters,
+            structure: &self.structure,
+            workflow: &self.compiled,
+            catalog: &self.catalog,
+        }
     }
 
     /// What a node does, or why it cannot do it.

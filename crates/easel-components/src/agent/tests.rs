@@ -297,8 +297,7 @@ fn in_a_long_conversation_the_question_is_put_so_that_it_stands_alone() {
         history: Arc::new(history),
         ..Turn::default()
     };
-    let rules = json!([{"match": {"system_contains": "stands"}, "reply": "never"},
-        {"match": {"prompt_contains": "ASSISTANT: London."}, "reply": "When did Ada die?"}, {"reply": "1852"}]);
+    let rules = json!([{"match": {"prompt_contains": "ASSISTANT: London."}, "reply": "When did Ada die?"}, {"reply": "1852"}]);
     let tried = agent(json!({}))
         .before("Message")
         .turn(turn)

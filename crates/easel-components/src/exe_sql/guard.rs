@@ -65,6 +65,7 @@ impl Guard {
             );
         }
         match Parser::parse_sql(&*self.dialect, statement) {
+            Ok(parsed) if parsed.is_empty() => Err("it is no query".into()),
             Ok(parsed) => match parsed.visit(&mut Reads) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(what) => Err(format!("it would do more than read ({what})")),
@@ -84,10 +85,14 @@ impl Guard {
             _ => None,
         });
         let words: Vec<String> = words.collect();
-        if !words
-            .first()
-            .is_some_and(|first| READING.contains(&&**first))
-        {
+        let reads = match words.as_slice() {
+            [first, name, ..] if first == "PRAGMA" => {
+                PRAGMAS.contains(&&*name.to_lowercase()) && !tokens.contains(&Token::Eq)
+            }
+            [first, ..] => READING.contains(&&**first),
+            [] => false,
+        };
+        if !reads {
             return Err("it is no query");
         }
         match words.iter().any(|word| WRITING.contains(&&**word)) {

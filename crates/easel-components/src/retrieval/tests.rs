@@ -77,7 +77,7 @@ fn without_a_dataset_nothing_is_found_and_that_is_said() {
         "q",
         found(),
     );
-    assert_eq!(tried.port("formalized_content"), json!(""));
+    assert_eq!(tried.port("formalized_content"), json!("nothing"));
     assert_eq!((tried.warnings.len(), calls.len()), (1, 0));
 }
 

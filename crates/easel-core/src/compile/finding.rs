@@ -1,6 +1,5 @@
 //! What compiling a workflow can find wrong with it.
 
-use std::fmt;
 use std::sync::Arc;
 
 /// Something about a workflow that its author should know. Nodes are named by their id in the file.
@@ -140,49 +139,6 @@ impl Finding {
             SelfEdge { .. } | BackEdge { .. } | OrderingLeftOut { .. } => false,
             UnknownReference { .. } | Unreachable { .. } | EmptyBody { .. } => false,
             ExitOutsideLoop { .. } | NoPasses { .. } | NoEnd { .. } => false,
-        }
-    }
-}
-
-/// One sentence that names the nodes.
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use Finding::*;
-        let list = |nodes: &[Arc<str>]| nodes.join(" → ");
-        match self {
-            NoEntry => write!(f, "There is no node at which a run could start."),
-            DuplicateId { node } => write!(f, "Two nodes are called {node}."),
-            DanglingEdge { node, target } => {
-                write!(f, "An edge leads from {node} to {target}, which does not exist.")
-            }
-            NoSuchContainer { node, parent } => {
-                write!(f, "{node} says it is in the body of {parent}, which is no container.")
-            }
-            EdgeAcrossScopes { node, target } => {
-                write!(f, "The edge from {node} to {target} crosses the border of a body.")
-            }
-            ReferenceAcrossScopes { node, reference } => {
-                write!(f, "{node} reads {reference}, which is in another body.")
-            }
-            EndlessCircle { nodes } => write!(f, "Nothing can leave the circle {}.", list(nodes)),
-            ReferenceCircle { nodes } => {
-                write!(f, "Each of these waits for a value of the next: {}.", list(nodes))
-            }
-            SelfEdge { node } => write!(f, "{node} leads to itself; the edge is left out."),
-            BackEdge { node, target } => {
-                write!(f, "The edge from {node} back to {target} makes a loop.")
-            }
-            OrderingLeftOut { node, source } => {
-                write!(f, "{node} reads {source} without waiting for it.")
-            }
-            UnknownReference { node, reference, why } => {
-                write!(f, "{node} names {reference}, but {why}.")
-            }
-            Unreachable { node } => write!(f, "No edge leads to {node}, so it never runs."),
-            EmptyBody { node } => write!(f, "{node} has no body."),
-            ExitOutsideLoop { node } => write!(f, "{node} ends a loop, but none is around it."),
-            NoPasses { node } => write!(f, "{node} allows no pass."),
-            NoEnd { node } => write!(f, "Only its maximum ends {node}."),
         }
     }
 }
