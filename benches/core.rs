@@ -1,15 +1,17 @@
 //! Criterion benches of the core alone: compile, run, render.
-#![expect(missing_docs, reason = "criterion's macros write an undocumented main")]
-#![expect(clippy::unwrap_used, reason = "a bench that cannot be set up should stop")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a bench that cannot be set up should stop"
+)]
 
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use easel_core::Value;
 use easel_core::bind::{Inputs, ReadId, Resolved};
 use easel_core::reference::canvas::Grammar;
 use easel_core::template::Rendering;
-use easel_core::Value;
 
 fn render(c: &mut Criterion) {
     let mut text = String::new();

@@ -76,18 +76,36 @@ pub fn chain(length: usize) -> Vec<u8> {
         canvas = canvas.node(&name(n), "StringTransform", merge(&script), &[&next], None);
     }
     let said = json!({"content": [format!("{{{}@result}}", name(length - 1))]});
-    canvas.node("Message:End", "Message", said, &[], None).text()
+    canvas
+        .node("Message:End", "Message", said, &[], None)
+        .text()
 }
 
 /// Begin, then `width` text nodes side by side, then a Message that joins them.
 pub fn fan(width: usize) -> Vec<u8> {
-    let names: Vec<String> = (0..width).map(|n| format!("StringTransform:F{n}")).collect();
+    let names: Vec<String> = (0..width)
+        .map(|n| format!("StringTransform:F{n}"))
+        .collect();
     let mut canvas = Canvas::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for name in &names {
-        canvas = canvas.node(name, "StringTransform", merge("{sys.query}"), &["Message:End"], None);
+        canvas = canvas.node(
+            name,
+            "StringTransform",
+            merge("{sys.query}"),
+            &["Message:End"],
+            None,
+        );
     }
     let said: String = names.iter().map(|n| format!("{{{n}@result}}")).collect();
-    canvas.node("Message:End", "Message", json!({"content": [said]}), &[], None).text()
+    canvas
+        .node(
+            "Message:End",
+            "Message",
+            json!({"content": [said]}),
+            &[],
+            None,
+        )
+        .text()
 }
 
 /// An iteration over `items` items with a body of two text nodes, then a Message.
@@ -114,7 +132,13 @@ pub fn iteration(items: usize) -> Vec<u8> {
 pub fn nested(depth: usize) -> Vec<u8> {
     let mut canvas = Canvas::new(&["StringTransform:Root"])
         .variable("env.one", json!(["x"]))
-        .node("StringTransform:Root", "StringTransform", merge("{sys.query}"), &["Iteration:I0"], None);
+        .node(
+            "StringTransform:Root",
+            "StringTransform",
+            merge("{sys.query}"),
+            &["Iteration:I0"],
+            None,
+        );
     for level in 0..depth {
         let id = format!("Iteration:I{level}");
         let parent = level.checked_sub(1).map(|n| format!("Iteration:I{n}"));
@@ -135,7 +159,19 @@ pub fn nested(depth: usize) -> Vec<u8> {
     }
     let parent = depth.checked_sub(1).map(|n| format!("Iteration:I{n}"));
     canvas
-        .node("StringTransform:Leaf", "StringTransform", merge("{StringTransform:Root@result}"), &[], parent.as_deref())
-        .node("Message:End", "Message", json!({"content": ["done"]}), &[], None)
+        .node(
+            "StringTransform:Leaf",
+            "StringTransform",
+            merge("{StringTransform:Root@result}"),
+            &[],
+            parent.as_deref(),
+        )
+        .node(
+            "Message:End",
+            "Message",
+            json!({"content": ["done"]}),
+            &[],
+            None,
+        )
         .text()
 }

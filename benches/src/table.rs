@@ -19,30 +19,61 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let nodes = 100;
     let chain = load(&engine, &benches::chain(nodes))?;
-    row("chain of 100 text nodes / 100 hops", nodes, || run(&engine, &chain, 1), || hops(&runtime, nodes));
+    row(
+        "chain of 100 text nodes / 100 hops",
+        nodes,
+        || run(&engine, &chain, 1),
+        || hops(&runtime, nodes),
+    );
 
     let width = 50;
     let fan = load(&engine, &benches::fan(width))?;
-    row("50-way fan-out and join / 50 spawns joined", width, || run(&engine, &fan, 1), || fan_out(&runtime, width));
+    row(
+        "50-way fan-out and join / 50 spawns joined",
+        width,
+        || run(&engine, &fan, 1),
+        || fan_out(&runtime, width),
+    );
 
     for items in [1_000, 10_000, 100_000] {
         let iteration = load(&engine, &benches::iteration(items))?;
-        let name = format!("iteration over {items} items, body of two / {} hops", items * 2);
+        let name = format!(
+            "iteration over {items} items, body of two / {} hops",
+            items * 2
+        );
         let engine = roomy(items)?;
-        row(&name, items, || run(&engine, &iteration, 1), || hops(&runtime, items * 2));
+        row(
+            &name,
+            items,
+            || run(&engine, &iteration, 1),
+            || hops(&runtime, items * 2),
+        );
     }
 
     let ten = load(&engine, &benches::chain(8))?;
-    row("1,000 runs of a 10-node canvas / 10,000 hops", 1_000, || run(&engine, &ten, 1_000), || {
-        hops(&runtime, 10_000)
-    });
+    row(
+        "1,000 runs of a 10-node canvas / 10,000 hops",
+        1_000,
+        || run(&engine, &ten, 1_000),
+        || hops(&runtime, 10_000),
+    );
 
     let deep = load(&engine, &benches::nested(8))?;
     let flat = load(&engine, &benches::nested(1))?;
-    row("nine scopes deep / two", 1, || run(&engine, &deep, 1), || run(&engine, &flat, 1));
+    row(
+        "nine scopes deep / two",
+        1,
+        || run(&engine, &deep, 1),
+        || run(&engine, &flat, 1),
+    );
 
     let (small, large) = (benches::chain(500), benches::chain(50_000));
-    row("load 50,000 nodes / 500 nodes", 1, || load_only(&engine, &large), || load_only(&engine, &small));
+    row(
+        "load 50,000 nodes / 500 nodes",
+        1,
+        || load_only(&engine, &large),
+        || load_only(&engine, &small),
+    );
     Ok(())
 }
 

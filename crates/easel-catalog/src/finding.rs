@@ -140,10 +140,7 @@ pub(crate) fn advice(kind: &Type) -> String {
 /// assert_eq!(easel_catalog::nearest("contnet", ports.into_iter()), Some("content"));
 /// assert_eq!(easel_catalog::nearest("text", ports.into_iter()), None);
 /// ```
-pub fn nearest<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer words are no names, and the distance costs the product of the lengths.
     const LONGEST: usize = 64;
     let word = word.trim().to_lowercase();

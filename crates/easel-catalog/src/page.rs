@@ -76,7 +76,8 @@ pub fn one(component: &Component) -> String {
     page
 }
 
-fn facts(component: &Component) -> Vec<String> {
+/// What is to be said of a component beside its tables, a sentence each.
+pub fn facts(component: &Component) -> Vec<String> {
     let mut facts = Vec::new();
     if !component.aliases.is_empty() {
         let names = component.aliases.iter().map(|alias| &**alias);

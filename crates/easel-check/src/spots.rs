@@ -77,13 +77,16 @@ pub(crate) fn locate(document: &Document, spots: &[&Spot]) -> Vec<Option<Place>>
         .collect()
 }
 
+/// The ids of the nodes at both ends of an edge.
+type Ends = (Arc<str>, Arc<str>);
+
 /// Finds the places of things in a document. What it looks at it remembers, so asking is cheap however often it is done.
 pub(crate) struct Spots<'a> {
     document: &'a Document,
     catalog: &'a Catalog,
     components: Option<IndexMap<Arc<str>, Component>>,
-    edges: Option<HashMap<(Arc<str>, Arc<str>), Edge>>,
-    lines: Option<HashMap<(Arc<str>, Arc<str>), usize>>,
+    edges: Option<HashMap<Ends, Edge>>,
+    lines: Option<HashMap<Ends, usize>>,
     /// Where the references of a node stand, by what they say.
     references: HashMap<Arc<str>, HashMap<Arc<str>, Pointer>>,
 }

@@ -123,7 +123,9 @@ impl Agent {
         let model = asker.info()?;
         if self.toolbox.is_empty() || !model.tools {
             if !self.toolbox.is_empty() {
-                asker.call.warn("The model calls no tools, so it was asked without them.");
+                asker
+                    .call
+                    .warn("The model calls no tools, so it was asked without them.");
             }
             let ports = self.chat.answer(asker, composed, streams).await?;
             let haul = Haul::default();
@@ -142,7 +144,9 @@ impl Agent {
                 let reply = rounds.run(asker, &mut composed, &mut haul, None).await?;
                 let format = model.json_schema.then(|| schema.format());
                 let messages = composed.messages;
-                let value = schema.from_reply(asker, messages, reply, format).await?;
+                let value = schema
+                    .object_of_reply(asker, messages, reply, format)
+                    .await?;
                 Ports::one("structured", value)
             }
             None if streams => Ports::one(

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use easel_catalog as catalog;
+use easel_core::Value;
 use easel_core::bind::{Activation, Inputs, ReadId};
 use easel_core::effect::Execute;
 use easel_core::event::{Completion, Fault, Timestamp, Usage};
-use easel_core::workflow::{Node, NodeId, Workflow};
 use easel_core::reference::Path;
 use easel_core::template::Template;
-use easel_core::Value;
+use easel_core::workflow::{Node, NodeId, Workflow};
 use easel_models::ChatModel;
 use easel_secrets::Provider;
 use easel_tools::World;
@@ -87,7 +87,9 @@ pub type Later = BoxFuture<'static, Result<Completion, Failure>>;
 
 impl Run {
     /// An attempt that waits for something.
-    pub fn later(future: impl Future<Output = Result<Completion, Failure>> + Send + 'static) -> Run {
+    pub fn later(
+        future: impl Future<Output = Result<Completion, Failure>> + Send + 'static,
+    ) -> Run {
         Run::Later(Box::pin(future))
     }
 }

@@ -281,14 +281,3 @@ impl Tool for FunctionTool {
         .boxed()
     }
 }
-
-impl ToolAnswer {
-    /// A call that failed; the text says how.
-    pub(crate) fn failure(text: impl Into<Arc<str>>) -> ToolAnswer {
-        ToolAnswer {
-            text: text.into(),
-            failed: true,
-            ..ToolAnswer::default()
-        }
-    }
-}

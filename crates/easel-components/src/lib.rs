@@ -44,7 +44,9 @@ mod turn;
 mod variable_aggregator;
 mod variable_assigner;
 
-pub use behaviour::{Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, Services, Wire};
+pub use behaviour::{
+    Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, Services, Wire,
+};
 pub use control_and_data::control_and_data;
 pub use models_and_tools::models_and_tools;
 pub use registry::Registry;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use easel_core::{Object, Value};
-use easel_tools::references::{Cited, PASSAGE_BUDGET, References, passages_text};
+use easel_core::Value;
+use easel_tools::references::{PASSAGE_BUDGET, References, passages_text};
 use easel_tools::retrieval::Retrieved;
 
 use crate::behaviour::Call;
@@ -23,21 +23,7 @@ impl Passages {
         let cited = known.add(found);
         Passages {
             text: passages_text(&cited, PASSAGE_BUDGET, fit::tokens).into(),
-            store: store(&cited, found),
+            store: References::of(&cited, &found.doc_aggs).to_value(),
         }
     }
-}
-
-/// A store of these passages under the keys they got, and of their documents.
-fn store(cited: &[Cited], found: &Retrieved) -> Value {
-    let passages = cited.iter();
-    let passages = passages.map(|c| (Arc::from(c.key.to_string()), Value::from(c.chunk.clone())));
-    let passages = Value::from(passages.collect::<Object>());
-    let mut store = References::default();
-    store.merge(&Object::from_iter([(Arc::from("chunks"), passages)]).into());
-    store.add(&Retrieved {
-        chunks: Vec::new(),
-        doc_aggs: found.doc_aggs.clone(),
-    });
-    store.to_value()
 }

@@ -336,7 +336,12 @@ impl Tried {
             let role = message["role"].as_str().unwrap_or_default().to_owned();
             let calls = message["tool_calls"].as_array().into_iter().flatten();
             let calls: Vec<String> = calls
-                .map(|call| format!("[{} {}]", call["function"]["name"], call["function"]["arguments"]))
+                .map(|call| {
+                    format!(
+                        "[{} {}]",
+                        call["function"]["name"], call["function"]["arguments"]
+                    )
+                })
                 .collect();
             let content = match &message["content"] {
                 Json::String(text) => text.clone(),

@@ -51,3 +51,14 @@ pub struct ToolAnswer {
     /// What it used of models.
     pub usage: Usage,
 }
+
+impl ToolAnswer {
+    /// A call that failed; the text says how.
+    pub fn failure(text: impl Into<Arc<str>>) -> ToolAnswer {
+        ToolAnswer {
+            text: text.into(),
+            failed: true,
+            ..ToolAnswer::default()
+        }
+    }
+}

@@ -27,7 +27,9 @@ impl Clock for SystemClock {
     }
 
     fn sleep(&self, milliseconds: u64) -> BoxFuture<'static, ()> {
-        Box::pin(futures_timer::Delay::new(Duration::from_millis(milliseconds)))
+        Box::pin(futures_timer::Delay::new(Duration::from_millis(
+            milliseconds,
+        )))
     }
 
     fn deadline(&self, milliseconds: u64) -> BoxFuture<'static, ()> {

@@ -24,8 +24,8 @@ use crate::attempts::Attempts;
 use crate::engine::Engine;
 use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 use crate::journal::JournalError;
-use crate::workflow::Workflow;
 use crate::wire::{Switchboard, Told};
+use crate::workflow::Workflow;
 
 /// Where the driver puts what people see.
 pub type Observer<'a> = dyn FnMut(RunEvent) + Send + 'a;

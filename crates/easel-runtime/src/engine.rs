@@ -154,14 +154,18 @@ impl Builder {
             registry.add(component)?;
         }
         let services = Services {
-            models: self.model.unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
+            models: self
+                .model
+                .unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
             world: self.world.unwrap_or_else(World::none),
             secrets: self.secrets.unwrap_or_else(|| Arc::new(Environment)),
         };
         Ok(Arc::new(Engine {
             registry,
             services: Arc::new(services),
-            journal: self.journal.unwrap_or_else(|| Arc::new(MemoryJournal::new())),
+            journal: self
+                .journal
+                .unwrap_or_else(|| Arc::new(MemoryJournal::new())),
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             limits: self.limits,
             ids: ids(self.seed),

@@ -30,7 +30,9 @@ pub trait Journal: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     /// Somebody else has written behind the same place.
-    #[error("the journal of run {run} has {there} events, not {from}: somebody else drives this run")]
+    #[error(
+        "the journal of run {run} has {there} events, not {from}: somebody else drives this run"
+    )]
     Taken {
         /// The run.
         run: String,

@@ -193,7 +193,8 @@ impl Session {
         input: Input,
         observe: &mut Observer<'_>,
     ) -> Result<Ending, TurnError> {
-        self.turn_until(input, observe, std::future::pending()).await
+        self.turn_until(input, observe, std::future::pending())
+            .await
     }
 
     /// Makes one turn, and ends it as cancelled once `stop` resolves.

@@ -42,7 +42,8 @@ pub(crate) fn report(findings: &mut Findings<'_>) {
         let entered = scope
             .container
             .is_some_and(|container| workflow.node(container).implicit);
-        if !branches && !(entered && reads.is_some()) {
+        let may_miss = branches || (entered && reads.is_some());
+        if !may_miss {
             // Everything that is reached always runs.
             continue;
         }

@@ -37,7 +37,9 @@ pub(super) async fn stand_alone(asker: &mut Asker<'_>, messages: &mut [Message])
         ..Ask::default()
     };
     match asker.ask(ask, None).await {
-        Err(fault) => asker.call.warn(format!("The question was left as it is: {}", fault.message)),
+        Err(fault) => asker
+            .call
+            .warn(format!("The question was left as it is: {}", fault.message)),
         Ok(reply) => {
             let question = after_thoughts(&reply.text).trim();
             if let Some(last) = messages.last_mut().filter(|_| !question.is_empty()) {

@@ -1,7 +1,5 @@
 //! Asking a model: one request after another for one attempt of a node, with what they use added up.
 
-use std::sync::Arc;
-
 use easel_core::Value;
 use easel_core::event::{Fault, Usage};
 use easel_models::{

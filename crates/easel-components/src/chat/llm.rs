@@ -99,7 +99,7 @@ impl Chat {
         };
         let reply = asker.ask(ask, None).await?;
         let value = schema
-            .from_reply(asker, composed.messages, reply, format)
+            .object_of_reply(asker, composed.messages, reply, format)
             .await?;
         Ok(Ports::one("structured", value))
     }

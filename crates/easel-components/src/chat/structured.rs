@@ -83,7 +83,7 @@ impl Schema {
     /// The object in a reply. If there is none that fits, the model is told why and asked once more.
     ///
     /// `messages` is the conversation that led to the reply.
-    pub(crate) async fn from_reply(
+    pub(crate) async fn object_of_reply(
         &self,
         asker: &mut Asker<'_>,
         mut messages: Vec<Message>,

@@ -151,7 +151,9 @@ async fn made_by_model(
     match asker.ask(ask, None).await {
         Ok(reply) => usable(&reply.text, keys),
         Err(fault) => {
-            asker.call.warn(format!("All documents were searched: {}", fault.message));
+            asker
+                .call
+                .warn(format!("All documents were searched: {}", fault.message));
             Vec::new()
         }
     }

@@ -71,10 +71,10 @@ fn collect(workflow: &Workflow, id: NodeId, uses: &mut [Uses]) {
             Slot::Port { place, .. } => {
                 let here = |&&(s, _): &&(ScopeId, u32)| workflow.scope(s).depth == place.depth;
                 let source = place.down.first().copied().unwrap_or(place.member);
-                if let Some(&(scope, reader)) = holders.iter().find(here) {
-                    if reader != source {
-                        uses[scope.at()].reads.push((reader, source));
-                    }
+                if let Some(&(scope, reader)) = holders.iter().find(here)
+                    && reader != source
+                {
+                    uses[scope.at()].reads.push((reader, source));
                 }
             }
             Slot::Variable { variable, .. } => {

@@ -43,11 +43,11 @@ impl Machine {
         let scope = workflow.scope(node.scope);
         for &at in &node.outgoing {
             let edge = &scope.edges[at as usize];
-            if let (End::Member(to), false) = (edge.to, edge.on_error || edge.back) {
-                if workflow.node(scope.members[to as usize]).draft.drains {
-                    let taken = Work::Edge(site.frame, at, EdgeSignal::Take);
-                    self.work.push_back(taken);
-                }
+            if let (End::Member(to), false) = (edge.to, edge.on_error || edge.back)
+                && workflow.node(scope.members[to as usize]).draft.drains
+            {
+                let taken = Work::Edge(site.frame, at, EdgeSignal::Take);
+                self.work.push_back(taken);
             }
         }
         self.work.push_back(Work::Wake(site));

@@ -88,10 +88,10 @@ impl Machine {
     /// A back edge: if it is taken, the next turn starts where it leads.
     pub(super) fn back_edge_decided(&mut self, key: FrameKey, edge: &Edge, signal: EdgeSignal) {
         let container = self.frames.get(key).and_then(|f| f.container);
-        if let (EdgeSignal::Take, Some(site), End::Member(to)) = (signal, container, edge.to) {
-            if let Some(turns) = self.turns(site).filter(|t| !t.next.contains(&to)) {
-                turns.next.push(to);
-            }
+        if let (EdgeSignal::Take, Some(site), End::Member(to)) = (signal, container, edge.to)
+            && let Some(turns) = self.turns(site).filter(|t| !t.next.contains(&to))
+        {
+            turns.next.push(to);
         }
     }
 
