@@ -1,5 +1,8 @@
 //! What the check says about canvases.
-#![expect(clippy::unwrap_used, reason = "a test whose document cannot be made should stop")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test whose document cannot be made should stop"
+)]
 
 mod anything;
 mod codes;
