@@ -1,7 +1,7 @@
 //! The machine that runs a workflow.
 //!
 //! This crate holds no I/O, clock, randomness, async or threads: a [`Machine`] is driven by two calls and
-//! everything it cannot compute from its [`Event`]s comes in as one. **Same events in, same effects out,
+//! everything it cannot compute from its [`Event`](event::Event)s comes in as one. **Same events in, same effects out,
 //! on every machine, for ever**; that is what lets a run survive a crash, be replayed and be explained.
 //! A clock read or a random number taken inside would make a replay take another path than the run did.
 //!

@@ -3,10 +3,10 @@
 //! [`Machine::start`] and [`Machine::apply`] take what happened and give what is to be done. Between the calls the machine
 //! does the whole of design.md §3: edges are decided, nodes fire, scopes open and close, messages take turns.
 //!
-//! The firing rule, which is [`firing`]'s `decide`: *a node fires when no incoming edge is pending, none failed and
+//! The firing rule, which is `decide` in `firing.rs`: *a node fires when no incoming edge is pending, none failed and
 //! at least one was taken; with a failed edge it is skipped; when all are dead it is dead.*
 //!
-//! What follows from what happened is worked off as a list of [`Work`], never by recursion, so that neither a long chain
+//! What follows from what happened is worked off as a list of work, never by recursion, so that neither a long chain
 //! nor a deep nest of containers can exhaust the stack.
 //!
 //! The machine is total on strangers: a fact about an attempt it is not waiting for changes nothing.
