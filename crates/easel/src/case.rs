@@ -1,35 +1,104 @@
 //! `easel test`: case folders with a scripted world.
 
 mod canvas;
+mod compare;
 mod files;
 
-use std::process::ExitCode;
-
 use crate::cli::TestArguments;
+use crate::exit::Exit;
+use crate::out;
+use crate::problem::Problem;
+use files::Case;
 
-/// Runs the cases. Exit 0: all as expected. 1: one differs. 2: one cannot be read.
-pub fn test(arguments: &TestArguments) -> ExitCode {
-    let mut differs = false;
+/// Runs the cases and says how each went.
+pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
+    let mut failed = 0;
     for folder in &arguments.cases {
-        let case = match files::Case::read(folder) {
-            Ok(case) => case,
-            Err(error) => {
-                eprintln!("{}: {error}", folder.display());
-                return ExitCode::from(2);
-            }
-        };
+        let case = Case::read(folder)?;
         let trace = canvas::run(&case);
         if let Some(path) = &arguments.trace {
-            let text = serde_json::to_string(&trace).unwrap_or_default();
-            if let Err(error) = std::fs::write(path, text) {
-                eprintln!("{}: cannot be written: {error}", path.display());
-                return ExitCode::from(2);
+            let text = serde_json::to_string_pretty(&trace).unwrap_or_default();
+            std::fs::write(path, text + "\n")
+                .map_err(|error| Problem::file(path, "written", &error))?;
+        }
+        let verdict = Verdict::of(&case, &trace, arguments.level);
+        failed += usize::from(!verdict.is_pass());
+        out::line(&format!("{} {}", verdict.mark(), folder.display()));
+        for line in verdict.lines() {
+            out::line(&format!("    {line}"));
+        }
+    }
+    let count = arguments.cases.len();
+    if count > 1 {
+        out::line(&format!("{count} cases, {failed} not as expected"));
+    }
+    Ok(match failed {
+        0 => Exit::Done,
+        _ => Exit::Failed,
+    })
+}
+
+/// How a case went.
+enum Verdict {
+    /// As expected.
+    Same,
+    /// Not as expected.
+    Differs(Vec<compare::Difference>),
+    /// There is nothing to compare with.
+    Unjudged(&'static str),
+}
+
+impl Verdict {
+    fn of(case: &Case, trace: &serde_json::Value, level: u8) -> Verdict {
+        let Some(expected) = &case.expected else {
+            return Verdict::Unjudged(
+                "There is no expected.json; --trace FILE writes what happened.",
+            );
+        };
+        if !compare::is_trace(expected) {
+            return Verdict::Unjudged(
+                "expected.json is not the record of a run, so nothing was compared.",
+            );
+        }
+        let canvas = serde_json::from_slice(&case.canvas).unwrap_or_default();
+        match compare::canvas(expected, trace, level, &canvas) {
+            differences if differences.is_empty() => Verdict::Same,
+            differences => Verdict::Differs(differences),
+        }
+    }
+
+    fn is_pass(&self) -> bool {
+        matches!(self, Verdict::Same)
+    }
+
+    fn mark(&self) -> &'static str {
+        match self {
+            Verdict::Same => "✓",
+            Verdict::Differs(_) => "✗",
+            Verdict::Unjudged(_) => "?",
+        }
+    }
+
+    /// Why, in lines.
+    fn lines(&self) -> Vec<String> {
+        /// Differences shown of one case, at most.
+        const SHOWN: usize = 12;
+        match self {
+            Verdict::Same => Vec::new(),
+            Verdict::Unjudged(why) => vec![(*why).to_owned()],
+            Verdict::Differs(differences) => {
+                let shown = differences
+                    .iter()
+                    .take(SHOWN)
+                    .map(compare::Difference::to_string);
+                let mut lines: Vec<String> = shown
+                    .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+                    .collect();
+                if differences.len() > SHOWN {
+                    lines.push(format!("and {} more", differences.len() - SHOWN));
+                }
+                lines
             }
         }
-        differs |= case.expected.is_none();
-    }
-    match differs {
-        true => ExitCode::from(1),
-        false => ExitCode::SUCCESS,
     }
 }

@@ -2,14 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 /// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
 #[command(name = "easel", version = crate::VERSION, about, propagate_version = true, arg_required_else_help = true)]
-#[command(
-    after_help = "Examples:\n  easel new hello.json && easel run hello.json \"Ada\"\n  easel check my-canvas.json\n  easel components Switch"
-)]
+#[command(after_help = "\
+Examples:
+  easel new hello.json                      write a small canvas
+  easel run hello.json \"Ada\"                run it
+  easel check my-canvas.json                say what is wrong with a canvas
+  easel explain maybe-missing               say more about one of its remarks
+  easel components Switch                   show what a component takes and gives")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -20,30 +24,34 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a workflow and show its answer.
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Say what is wrong or doubtful about workflows, without running them.
     Check(CheckArguments),
     /// Run case folders with their scripted worlds and compare what happens with what is expected.
     Test(TestArguments),
-    /// Explain a code that the check reports.
+    /// Explain a code that the check prints; without one, list them.
     Explain {
-        /// The code, as the check prints it.
-        code: String,
+        /// The code, as it stands in brackets.
+        code: Option<String>,
     },
     /// List the components, or show what one of them takes and gives.
     Components(ComponentsArguments),
-    /// Write a workflow in today's form: old shapes rewritten, everything else kept.
+    /// Print a workflow in today's form: old shapes rewritten, everything else kept.
     Export {
-        /// The workflow.
+        /// The workflow; - reads standard input.
+        #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Write a small workflow that runs as it is.
+    /// Write a small workflow that runs as it is, without a model or a key.
     New {
-        /// Where to write it.
-        #[arg(default_value = "hello.json")]
+        /// Where to write it. A file that is there is never overwritten.
+        #[arg(default_value = "hello.json", value_name = "NAME", value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
     /// Print completions for a shell.
+    #[command(
+        after_help = "Example:\n  easel completions bash > ~/.local/share/bash-completion/completions/easel"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -52,63 +60,102 @@ pub enum Command {
 
 /// Arguments of `easel run`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Exit codes: 0 done, 1 the run failed, 2 usage, 3 the check refused, 4 waiting for input.\n\n\
-Examples:\n  easel run examples/hello.json \"Ada\"\n  easel run canvas.json --model qwen3@ollama \"What is new?\"\n  \
-easel run canvas.json --world llm.json --json \"Try it without a model\""
-)]
+#[command(after_help = "\
+Exit codes: 0 done, 1 the run failed, 2 usage, 3 the check refused, 4 waiting for input.
+
+The answer goes to standard output, everything else to standard error. With --concurrency 1 nodes start
+in the order of the file; otherwise steps that do not depend on each other run at the same time.
+
+Examples:
+  easel run examples/hello.json \"Ada\"
+  easel run canvas.json --model gpt-4o-mini@openai \"What is new?\"      (with OPENAI_API_KEY set)
+  easel run canvas.json --model qwen3 --base-url http://localhost:8000/v1 \"What is new?\"
+  easel run canvas.json --input topic=owls --input notes=@notes.txt
+  easel run canvas.json --world llm.json --json \"Try it without a model\"
+  easel run canvas.json --chat")]
 pub struct RunArguments {
-    /// The workflow.
+    /// The workflow; - reads standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// What the user says.
+    /// What the user says; - reads standard input.
     pub query: Option<String>,
+
     /// An input by name: text, JSON, or @FILE for the text of a file. May be repeated.
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Input")]
     pub input: Vec<String>,
     /// Inputs by name from a JSON file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
     pub inputs: Option<PathBuf>,
-    /// The model that answers where the workflow names none, or one that is not configured: NAME@PROVIDER.
-    #[arg(long, value_name = "ID", env = "EASEL_MODEL")]
-    pub model: Option<String>,
-    /// Settings: models, providers, what tools may reach.
-    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG")]
-    pub config: Option<PathBuf>,
-    /// Answer models and tools from a file instead of the network.
-    #[arg(long, value_name = "FILE")]
-    pub world: Option<PathBuf>,
-    /// Go on talking: each further line of standard input is a turn.
-    #[arg(long)]
-    pub chat: bool,
+    /// A file to hand in: text, or an image. May be repeated.
+    #[arg(long = "file", value_name = "PATH", help_heading = "Input", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
     /// The user's id.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Input")]
     pub user: Option<String>,
     /// A header for MCP servers and tools that declare it. May be repeated.
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Input")]
     pub header: Vec<String>,
-    /// What a webhook brings, as JSON or @FILE.
-    #[arg(long, value_name = "JSON")]
+    /// What a webhook brings, as JSON or @FILE: an object with query, headers and body.
+    #[arg(long, value_name = "JSON", help_heading = "Input")]
     pub webhook: Option<String>,
+    /// Go on talking: each further line is a turn, or answers an open question.
+    #[arg(long, help_heading = "Input")]
+    pub chat: bool,
+
+    #[command(flatten)]
+    pub world: WorldArguments,
+
     /// Attempts under way at once. With 1, nodes start in the order of the file.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub concurrency: u32,
-    /// Print one JSON object at the end: how it ended, outputs, every attempt, usage.
-    #[arg(long)]
+
+    /// Print one JSON object at the end: ending, outputs, history with every attempt, usage.
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Print each event as a line of JSON.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub events: bool,
+    /// Say at the end where the time went.
+    #[arg(long, help_heading = "Output")]
+    pub timings: bool,
+}
+
+/// Where models and tools are.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Models and tools")]
+pub struct WorldArguments {
+    /// The model that answers where the workflow names none, or one that is not configured: NAME@PROVIDER.
+    #[arg(long, value_name = "ID", env = "EASEL_MODEL")]
+    pub model: Option<String>,
+    /// Where --model is: an OpenAI-compatible server.
+    #[arg(long, value_name = "URL", env = "EASEL_BASE_URL", requires = "model")]
+    pub base_url: Option<String>,
+    /// Settings: models, providers, what tools may reach. Without it ./easel.toml is read if it is there.
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// Answer models and tools from a file instead of the network. With --model, the tools only.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub world: Option<PathBuf>,
 }
 
 /// Arguments of `easel check`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Exit codes: 0 no errors, 2 a file cannot be read, 3 there are errors. Warnings do not keep a workflow from running.
+
+Examples:
+  easel check canvas.json
+  easel check --format sarif canvases/*.json > easel.sarif")]
 pub struct CheckArguments {
-    /// The workflows.
-    #[arg(required = true, value_name = "FILE")]
+    /// The workflows; - reads standard input.
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// How to write what was found.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Settings: which models there are. Without it ./easel.toml is read if it is there.
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
 }
 
 /// How to write what the check found.
@@ -125,7 +172,7 @@ pub enum Format {
 /// Arguments of `easel components`.
 #[derive(Args, Debug)]
 pub struct ComponentsArguments {
-    /// The component.
+    /// The component, in any case.
     pub name: Option<String>,
     /// Print the reference page as Markdown.
     #[arg(long)]
@@ -137,14 +184,40 @@ pub struct ComponentsArguments {
 
 /// Arguments of `easel test`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+A case is a folder: canvas.json is the workflow, turns.json what the caller does, llm.json what models and tools
+answer, expected.json what should happen. Nothing outside the folder is touched, and the clock stands still.
+
+Exit codes: 0 all cases are as expected, 1 one differs, 2 one cannot be read.
+
+Examples:
+  easel test cases/*                                                run all cases
+  easel test cases/refund --level 3                                 compare the model requests too
+  easel test cases/new --record --from canvas.json --query \"Hi\"     make a case from a real run")]
 pub struct TestArguments {
     /// Case folders.
-    #[arg(required = true, value_name = "CASE")]
+    #[arg(required = true, value_name = "CASE", value_hint = ValueHint::DirPath)]
     pub cases: Vec<PathBuf>,
     /// Write what happened to this file, in the form of expected.json.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
-    /// How closely to compare: 1 messages and nodes, 2 also outputs and variables, 3 also model requests.
+    /// How closely to compare: 1 messages and nodes, 2 also outputs and variables, 3 also requests to models and tools.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
     pub level: u8,
+    /// Run against real models and tools, and write what they answer (llm.json) and what happens (expected.json).
+    #[arg(long, help_heading = "Recording", conflicts_with = "trace")]
+    pub record: bool,
+    /// The workflow to record; it is copied into the folder. Without it the folder's own.
+    #[arg(long, value_name = "FILE", help_heading = "Recording", requires = "record", value_hint = ValueHint::FilePath)]
+    pub from: Option<PathBuf>,
+    /// What the user says, a turn each. May be repeated. Without it the folder's own turns.json.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        help_heading = "Recording",
+        requires = "record"
+    )]
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub world: WorldArguments,
 }

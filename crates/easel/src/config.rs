@@ -1,19 +1,23 @@
-//! `easel.toml`, the environment and flags: which models there are.
+//! `easel.toml`, the environment and flags: which models there are, and what tools may reach.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
 use easel_runtime::secrets::{Environment, Provider};
+use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
-use easel_runtime::tools::World;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use crate::cli::WorldArguments;
+use crate::problem::{Problem, sentence};
+
 /// `easel.toml`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Which model answers to which id.
@@ -25,7 +29,7 @@ pub struct Config {
 }
 
 /// `[http]`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpSettings {
     /// Hosts and networks that may be reached beyond the public internet (`127.0.0.1:8080`, `10.0.0.0/8`).
@@ -34,107 +38,163 @@ pub struct HttpSettings {
     pub proxy: Option<String>,
 }
 
-/// Why the settings cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("{} cannot be read: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The file is not as it should be.
-    #[error("{} is not a settings file Easel understands: {error}", path.display())]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        error: Box<toml::de::Error>,
-    },
-    /// What it says about models does not fit together.
-    #[error("the settings of models do not fit together: {0}")]
-    Models(String),
-    /// What it says about HTTP cannot be used.
-    #[error("the settings of [http] cannot be used: {0}")]
-    Http(String),
-}
-
 /// The file that is read when no other is named.
 const USUAL: &str = "easel.toml";
 
+/// The provider that `--base-url` makes.
+const FLAGGED: &str = "base-url";
+
+/// Providers that need no settings: kind, and where their key and their address are in the environment.
+const WELL_KNOWN: [(&str, ProviderKind, &str, &str); 4] = [
+    (
+        "openai",
+        ProviderKind::OpenAi,
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    ),
+    (
+        "anthropic",
+        ProviderKind::Anthropic,
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+    ),
+    (
+        "gemini",
+        ProviderKind::Gemini,
+        "GEMINI_API_KEY",
+        "GEMINI_BASE_URL",
+    ),
+    (
+        "ollama",
+        ProviderKind::Ollama,
+        "OLLAMA_API_KEY",
+        "OLLAMA_HOST",
+    ),
+];
+
+/// How to come by a model, for people who have none.
+pub const HOW_TO_SET_A_MODEL: &str = "Name a model with --model NAME@PROVIDER, where the provider is openai, anthropic or \
+     gemini with its key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) or ollama; or any server with \
+     --model NAME --base-url URL; or [providers] and [models] in easel.toml. Without a model, --world FILE answers from a file.";
+
 impl Config {
-    /// Reads the named file, else `easel.toml` here if there is one; then adds providers whose keys are in the environment.
-    pub fn read(named: Option<&Path>) -> Result<Config, ConfigError> {
+    /// Reads the named file, else `easel.toml` here if there is one; then adds providers that the environment knows.
+    pub fn read(named: Option<&Path>) -> Result<Config, Problem> {
         let path = match named {
             Some(path) => Some(path.to_owned()),
             None => Some(PathBuf::from(USUAL)).filter(|path| path.exists()),
         };
         let mut config = match path {
-            Some(path) => Config::from_file(path)?,
+            Some(path) => Config::from_file(&path)?,
             None => Config::default(),
         };
-        config.add_usual_providers();
+        config.add_well_known();
         Ok(config)
     }
 
-    fn from_file(path: PathBuf) -> Result<Config, ConfigError> {
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) => return Err(ConfigError::File { path, error }),
+    /// What the file, the environment and the flags say together.
+    pub fn of(arguments: &WorldArguments) -> Result<Config, Problem> {
+        let mut config = Config::read(arguments.config.as_deref())?;
+        let Some(model) = &arguments.model else {
+            return Ok(config);
         };
-        toml::from_str(&text).map_err(|error| ConfigError::Form {
-            path,
-            error: Box::new(error),
+        let model = match &arguments.base_url {
+            Some(url) => {
+                let mut provider = ProviderConfig::new(ProviderKind::OpenAi);
+                provider.base_url = Some(url.clone());
+                provider.key = is_set("OPENAI_API_KEY").then(|| "OPENAI_API_KEY".to_owned());
+                config.providers.insert(FLAGGED.to_owned(), provider);
+                format!("{model}@{FLAGGED}")
+            }
+            None => {
+                config.add_local(model);
+                model.clone()
+            }
+        };
+        config.models.default = Some(model.clone());
+        config.models.fallback = Some(model);
+        Ok(config)
+    }
+
+    fn from_file(path: &Path) -> Result<Config, Problem> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Problem::file(path, "read", &error))?;
+        toml::from_str(&text).map_err(|error| {
+            let name = path.display().to_string();
+            let place = error.span().map(|span| place(&text, span));
+            Problem::usage(format!(
+                "{name} holds a setting that Easel does not understand."
+            ))
+            .because(sentence(error.message()))
+            .at(&name, &text, place)
+            .fix("docs/models.md lists the settings.")
         })
     }
 
-    /// Providers that need no settings: their key, or their address, is in the environment under its usual name.
-    fn add_usual_providers(&mut self) {
-        let set = |name: &str| std::env::var(name).ok().filter(|v| !v.trim().is_empty());
-        let usual = [
-            ("openai", ProviderKind::OpenAi, "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-            ("anthropic", ProviderKind::Anthropic, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-            ("gemini", ProviderKind::Gemini, "GEMINI_API_KEY", "GEMINI_BASE_URL"),
-            ("ollama", ProviderKind::Ollama, "OLLAMA_API_KEY", "OLLAMA_HOST"),
-        ];
-        for (name, kind, key, address) in usual {
-            let (key_set, address) = (set(key).is_some(), set(address));
-            if self.providers.contains_key(name) || (!key_set && address.is_none()) {
+    fn add_well_known(&mut self) {
+        for (name, kind, key, address) in WELL_KNOWN {
+            if self.providers.contains_key(name) || !(is_set(key) || is_set(address)) {
                 continue;
             }
             let mut provider = ProviderConfig::new(kind);
-            provider.key = key_set.then(|| key.to_owned());
-            provider.base_url = address;
+            provider.key = is_set(key).then(|| key.to_owned());
+            provider.base_url = std::env::var(address)
+                .ok()
+                .filter(|value| !value.trim().is_empty());
             self.providers.insert(name.to_owned(), provider);
         }
     }
 
-    /// The models. `model` answers where a workflow names none, or one that is not there.
-    pub fn models(&self, model: Option<&str>) -> Result<Arc<dyn ChatModel>, ConfigError> {
-        let mut names = self.models.clone();
-        if let Some(model) = model {
-            names.default = Some(model.to_owned());
-            names.fallback = Some(model.to_owned());
+    /// A model of Ollama needs neither key nor address: its server is this machine's.
+    fn add_local(&mut self, model: &str) {
+        let local = model.rsplit('@').next() == Some("ollama");
+        if local && !self.providers.contains_key("ollama") {
+            let provider = ProviderConfig::new(ProviderKind::Ollama);
+            self.providers.insert("ollama".to_owned(), provider);
         }
+    }
+
+    /// The models.
+    pub fn models(&self) -> Result<Arc<dyn ChatModel>, Problem> {
         let secrets: Arc<dyn Provider> = Arc::new(Environment);
-        let registry = Registry::from_config(names, &self.providers, &secrets);
-        match registry {
+        match Registry::from_config(self.models.clone(), &self.providers, &secrets) {
             Ok(registry) => Ok(Arc::new(registry)),
-            Err(error) => Err(ConfigError::Models(error.to_string())),
+            Err(error) => {
+                let problem = Problem::usage("The settings of models do not fit together.");
+                Err(problem
+                    .because(sentence(&error.to_string()))
+                    .fix(HOW_TO_SET_A_MODEL))
+            }
         }
     }
 
     /// The tools that reach out.
-    pub fn world(&self) -> Result<World, ConfigError> {
-        let entries = self.http.allow.iter().map(String::as_str);
-        let allow = Allow::parse(entries).map_err(|e| ConfigError::Http(e.to_string()))?;
+    pub fn world(&self) -> Result<World, Problem> {
+        let unusable = |error: String| {
+            Problem::usage("The settings of [http] cannot be used.").because(sentence(&error))
+        };
+        let allow = Allow::parse(self.http.allow.iter().map(String::as_str));
         let http = HttpConfig {
-            allow,
+            allow: allow.map_err(|error| unusable(error.to_string()))?,
             proxy: self.http.proxy.clone(),
             ..HttpConfig::default()
         };
-        live::world(http, SearchConfig::default()).map_err(|e| ConfigError::Http(e.to_string()))
+        live::world(http, SearchConfig::default()).map_err(|error| unusable(error.to_string()))
+    }
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.trim().is_empty())
+}
+
+/// The place of some bytes of a text.
+fn place(text: &str, span: std::ops::Range<usize>) -> Place {
+    let before = text.get(..span.start).unwrap_or_default();
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    Place {
+        line: before.matches('\n').count() + 1,
+        column: before.get(line..).unwrap_or_default().chars().count() + 1,
+        offset: span.start,
+        len: span.len(),
     }
 }

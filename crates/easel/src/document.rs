@@ -1,50 +1,49 @@
 //! `easel export` and `easel new`.
 
+use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
-use easel_runtime::Workflow;
+use easel_runtime::Engine;
+
+use crate::exit::Exit;
+use crate::out;
+use crate::problem::Problem;
+use crate::source::Source;
 
 /// A canvas that runs as it is.
 const STARTER: &str = include_str!("document/starter.json");
 
-/// Prints a workflow in today's form.
-pub fn export(file: &Path) -> ExitCode {
-    let workflow = match load(file) {
-        Ok(workflow) => workflow,
-        Err(code) => return code,
-    };
+/// Prints a workflow in today's form. What was rewritten goes to standard error.
+pub fn export(file: &Path) -> Result<Exit, Problem> {
+    let engine = Engine::builder().build();
+    let engine = engine.map_err(|error| Problem::usage(error.to_string()))?;
+    let workflow = Source::read(file)?.load(&engine)?;
     for note in workflow.notes() {
-        eprintln!("rewritten: {}", note.what);
+        out::tell(&format!("rewritten: {}", note.what));
     }
-    println!("{}", workflow.document().to_text());
-    ExitCode::SUCCESS
+    out::line(&workflow.document().to_text());
+    Ok(Exit::Done)
 }
 
 /// Writes a small workflow that runs as it is. It never overwrites a file.
-pub fn new(file: &Path) -> ExitCode {
-    let written = std::fs::File::create_new(file)
-        .and_then(|mut out| std::io::Write::write_all(&mut out, STARTER.as_bytes()));
+pub fn new(file: &Path) -> Result<Exit, Problem> {
+    let written =
+        std::fs::File::create_new(file).and_then(|mut out| out.write_all(STARTER.as_bytes()));
     match written {
         Ok(()) => {
-            println!("Wrote {0}. Try: easel run {0} \"Ada\"", file.display());
-            ExitCode::SUCCESS
+            out::line(&format!(
+                "Wrote {0}. Try: easel run {0} \"Ada\"",
+                file.display()
+            ));
+            Ok(Exit::Done)
         }
-        Err(error) => {
-            eprintln!("{} cannot be written: {error}", file.display());
-            ExitCode::from(2)
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(Problem::usage(format!(
+                "{} is there already and is not overwritten.",
+                file.display()
+            ))
+            .fix("Name another file: easel new NAME"))
         }
+        Err(error) => Err(Problem::file(file, "written", &error)),
     }
-}
-
-/// Loads a workflow, or says why not.
-pub fn load(file: &Path) -> Result<Workflow, ExitCode> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        eprintln!("{} cannot be read: {error}", file.display());
-        ExitCode::from(2)
-    })?;
-    Workflow::load(&bytes).map_err(|error| {
-        eprintln!("{}: {error}", file.display());
-        ExitCode::from(3)
-    })
 }

@@ -7,29 +7,48 @@ mod cli;
 mod components;
 mod config;
 mod document;
+mod exit;
+mod explain;
+mod out;
+mod problem;
 mod run;
+mod snippet;
+mod source;
+mod wrap;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
+use exit::Exit;
+use problem::Problem;
 
 /// The version, with the commit it was built from where that is known.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("EASEL_COMMIT"), ")");
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let exit = obey(Cli::parse().command).unwrap_or_else(|problem| {
+        problem.tell();
+        problem.exit()
+    });
+    exit.into()
+}
+
+fn obey(command: Command) -> Result<Exit, Problem> {
+    match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
-        Command::Explain { code } => check::explain(&code),
+        Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
         Command::New { file } => document::new(&file),
         Command::Completions { shell } => {
             let mut command = Cli::command();
-            clap_complete::generate(shell, &mut command, "easel", &mut std::io::stdout());
-            ExitCode::SUCCESS
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut command, "easel", &mut text);
+            out::print(&String::from_utf8_lossy(&text));
+            Ok(Exit::Done)
         }
     }
 }

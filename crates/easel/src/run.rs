@@ -1,138 +1,171 @@
 //! `easel run`: one workflow, in a terminal or in a pipe.
 
+mod ask;
+mod files;
 mod input;
+mod lines;
+mod record;
+mod screen;
+mod setup;
 mod show;
+mod tree;
 
-use std::io::{BufRead, IsTerminal};
-use std::process::ExitCode;
+use std::io::IsTerminal;
 use std::sync::Arc;
 
-use easel_runtime::{Ending, Engine, RunLimits, ScriptedWorld, Session, TurnError, Workflow};
+use easel_runtime::{Ending, Input, Session, TurnError, Workflow};
 
 use crate::cli::RunArguments;
-use crate::config::Config;
+use crate::config::HOW_TO_SET_A_MODEL;
+use crate::exit::Exit;
+use crate::problem::Problem;
+use crate::source::Source;
+use ask::Asker;
+use files::LocalFiles;
 use show::Show;
 
-/// The run failed.
-const FAILED: u8 = 1;
-/// The command was used wrongly.
-const USAGE: u8 = 2;
-/// The check refused the workflow.
-const REFUSED: u8 = 3;
-/// The run waits for input.
-const WAITING: u8 = 4;
+pub use setup::models_and_tools;
 
 /// Runs a workflow.
-pub fn run(arguments: &RunArguments) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return usage(&format!("no runtime can be started: {error}")),
+pub fn run(arguments: &RunArguments) -> Result<Exit, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime
+        .map_err(|error| Problem::usage("No runtime can be started.").because(error.to_string()))?;
+    let ended = runtime.block_on(start(arguments));
+    // A line that nobody types must not hold the program up.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Reads everything the command names, then makes turns.
+async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
+    let source = Source::read(&arguments.file)?;
+    let files = Arc::new(LocalFiles::default());
+    let mut input = input::first(arguments, &files)?;
+    let engine = setup::engine(arguments, &files)?;
+    let workflow = Arc::new(source.load(&engine)?);
+    source.refuse(&workflow)?;
+    setup::refuse_pipelines(&engine, &workflow)?;
+    let mut talk = Talk {
+        asker: Asker::new(files, arguments.chat),
+        session: engine.session(&workflow),
+        show: Show::new(arguments),
+        source: &source,
+        chat: arguments.chat,
     };
-    runtime.block_on(async {
-        match start(arguments) {
-            Ok((session, first)) => converse(arguments, session, first).await,
-            Err(code) => code,
-        }
-    })
-}
-
-fn usage(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::from(USAGE)
-}
-
-/// Reads everything the command names.
-fn start(arguments: &RunArguments) -> Result<(Session, easel_runtime::Input), ExitCode> {
-    let input = input::first(arguments).map_err(|error| usage(&error.to_string()))?;
-    let engine = engine(arguments)?;
-    let bytes = std::fs::read(&arguments.file)
-        .map_err(|error| usage(&format!("{} cannot be read: {error}", arguments.file.display())))?;
-    let workflow = engine.load(&bytes).map_err(|error| {
-        eprintln!("error: {}: {error}", arguments.file.display());
-        ExitCode::from(REFUSED)
-    })?;
-    let workflow: Arc<Workflow> = Arc::new(workflow);
-    let canvas = crate::check::canvas(&workflow, engine.registry().catalog());
-    let refusals = easel_check::refusals(&canvas);
-    if !refusals.is_empty() {
-        let text = String::from_utf8_lossy(&bytes);
-        for refusal in &refusals {
-            eprint!("{}", crate::check::rendered(refusal, &arguments.file, &text));
-        }
-        return Err(ExitCode::from(REFUSED));
+    if arguments.chat && input.query.is_null() {
+        talk.show.greeting(&workflow);
     }
-    Ok((engine.session(&workflow), input))
+    match talk.asker.complete(&workflow, &mut input).await {
+        true => Ok(talk.go_on(input).await),
+        // Nobody answered, so there is nothing to run.
+        false => Ok(Exit::Waiting),
+    }
 }
 
-fn engine(arguments: &RunArguments) -> Result<Arc<Engine>, ExitCode> {
-    let limits = RunLimits {
-        concurrency: arguments.concurrency,
-        ..RunLimits::default()
-    };
-    let builder = Engine::builder().limits(limits);
-    let builder = match &arguments.world {
-        Some(path) => {
-            let file = input::json_file(path).map_err(|error| usage(&error.to_string()))?;
-            let world = ScriptedWorld::read(file, || {})
-                .map_err(|error| usage(&format!("{} is no scripted world: {error}", path.display())))?;
-            // A model that is given by name answers; the tools stay scripted.
-            match &arguments.model {
-                Some(model) => {
-                    let config = Config::read(arguments.config.as_deref());
-                    let models = config.and_then(|config| config.models(Some(model)));
-                    let models = models.map_err(|error| usage(&error.to_string()))?;
-                    builder.model(models).world(world.tools())
-                }
-                None => builder.model(world.model()).world(world.tools()),
-            }
-        }
-        None => {
-            let settings = Config::read(arguments.config.as_deref());
-            let settings = settings.and_then(|config| {
-                Ok((config.models(arguments.model.as_deref())?, config.world()?))
-            });
-            let (models, world) = settings.map_err(|error| usage(&error.to_string()))?;
-            builder.model(models).world(world)
-        }
-    };
-    builder.build().map_err(|error| usage(&error.to_string()))
+/// A conversation in a terminal or a pipe.
+struct Talk<'a> {
+    session: Session,
+    asker: Asker,
+    show: Show,
+    source: &'a Source,
+    chat: bool,
 }
 
-/// Makes the first turn, and further ones while there is somebody to make them with.
-async fn converse(
-    arguments: &RunArguments,
-    mut session: Session,
-    first: easel_runtime::Input,
-) -> ExitCode {
-    let mut show = Show::new(arguments);
-    let mut next = Some(first);
-    let mut lines = std::io::stdin().lock().lines();
-    let mut code = ExitCode::SUCCESS;
-    while let Some(input) = next.take() {
-        let ending = {
-            let stop = async {
-                if tokio::signal::ctrl_c().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
+impl Talk<'_> {
+    /// Makes the first turn, and further ones while there is somebody to make them with.
+    async fn go_on(mut self, first: Input) -> Exit {
+        let mut next = Some(first);
+        let mut exit = Exit::Done;
+        while let Some(input) = next.take() {
+            let ending = {
+                let show = &mut self.show;
+                let mut observe = |event: easel_runtime::RunEvent| show.event(&event);
+                self.session
+                    .turn_until(input, &mut observe, stopped())
+                    .await
             };
-            session.turn_until(input, &mut |event| show.event(&event), stop).await
-        };
-        code = match &ending {
-            Ok(Ending::Finished) => ExitCode::SUCCESS,
-            Ok(Ending::Waiting | Ending::Unfit) => ExitCode::from(WAITING),
-            Ok(Ending::Failed { .. } | Ending::Cancelled) => ExitCode::from(FAILED),
-            Err(TurnError::Refused(_)) => ExitCode::from(REFUSED),
-            Err(_) => ExitCode::from(FAILED),
-        };
-        show.turn_over(&session, &ending);
-        let asks = session.is_waiting();
-        let somebody = std::io::stdin().is_terminal() || arguments.chat;
-        if somebody && asks && show.question().is_some() {
-            next = input::answers(show.question(), &mut lines);
-        } else if arguments.chat && ending.is_ok() {
-            next = input::line(&mut lines);
+            self.show.turn_over(&self.session, &ending);
+            exit = exit_of(&ending);
+            if let Some(problem) = self.problem(&ending) {
+                problem.tell();
+            }
+            next = match (&ending, self.show.question()) {
+                (Ok(Ending::Waiting | Ending::Unfit), Some((fields, _)))
+                    if self.asker.is_there() =>
+                {
+                    self.asker.answers(fields).await
+                }
+                (Ok(Ending::Waiting | Ending::Unfit), _) => None,
+                (Ok(_), _) if self.chat => self.asker.message().await,
+                _ => None,
+            };
+        }
+        self.show.end(&self.session);
+        exit
+    }
+
+    /// What to tell about an ending that is none to be glad of.
+    fn problem(&self, ending: &Result<Ending, TurnError>) -> Option<Problem> {
+        match ending {
+            Ok(Ending::Finished | Ending::Waiting | Ending::Unfit) => None,
+            Ok(Ending::Cancelled) => Some(Problem::new(Exit::Failed, "The run was cancelled.")),
+            Ok(Ending::Failed { node, fault }) => {
+                let workflow: &Workflow = self.session.workflow();
+                let place = node.as_ref().and_then(|node| workflow.place_of(node));
+                let problem = Problem::new(Exit::Failed, &*fault.message);
+                let problem = problem.at(&self.source.name, &self.source.text(), place);
+                Some(match advice(&fault.code) {
+                    Some(advice) => problem.fix(advice),
+                    None => problem,
+                })
+            }
+            Err(error) => Some(Problem::new(
+                exit_of(ending),
+                crate::problem::sentence(&error.to_string()),
+            )),
         }
     }
-    show.end(&session);
-    code
+}
+
+fn exit_of(ending: &Result<Ending, TurnError>) -> Exit {
+    match ending {
+        Ok(Ending::Finished) => Exit::Done,
+        Ok(Ending::Waiting | Ending::Unfit) => Exit::Waiting,
+        Ok(Ending::Failed { .. } | Ending::Cancelled) => Exit::Failed,
+        Err(TurnError::Refused(_)) => Exit::Refused,
+        Err(_) => Exit::Failed,
+    }
+}
+
+/// What to do about a failure, beyond what its message says.
+fn advice(code: &str) -> Option<&'static str> {
+    match code {
+        "model.no_default" | "model.unknown" | "model.key_missing" => Some(HOW_TO_SET_A_MODEL),
+        "model.no_scripted_rule" => Some(
+            "Add a rule to the file of --world that matches the request, or a `default_reply`.",
+        ),
+        _ => None,
+    }
+}
+
+/// Resolves when somebody presses Ctrl-C. Pressed again, it ends the program at once.
+async fn stopped() {
+    /// What a shell reports of a program that was interrupted.
+    const INTERRUPTED: i32 = 130;
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    tokio::spawn(async {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(INTERRUPTED);
+        }
+    });
+}
+
+/// Whether people watch what goes to standard error.
+fn watched() -> bool {
+    std::io::stderr().is_terminal()
 }

@@ -35,9 +35,10 @@ pub fn run(case: &Case) -> Json {
         Ok(workflow) => Arc::new(workflow),
         Err(error) => return json!({"load_error": {"message": error.to_string()}}),
     };
-    let checked = crate::check::canvas(&workflow, engine.registry().catalog());
-    let refusals = easel_check::refusals(&checked);
-    let refusals: Vec<String> = refusals.into_iter().map(|refusal| refusal.message).collect();
+    let refusals: Vec<&str> = workflow
+        .refusals()
+        .map(|refusal| &*refusal.message)
+        .collect();
     if !refusals.is_empty() {
         return json!({"load_error": {"message": refusals.join(" ")}});
     }
@@ -56,8 +57,10 @@ pub fn run(case: &Case) -> Json {
 
 fn scripted(case: &Case, stop: &Arc<AtomicBool>) -> Result<ScriptedWorld, String> {
     let stop = stop.clone();
-    ScriptedWorld::read(case.world.clone(), move || stop.store(true, Ordering::Relaxed))
-        .map_err(|error| format!("llm.json is not a scripted world: {error}"))
+    ScriptedWorld::read(case.world.clone(), move || {
+        stop.store(true, Ordering::Relaxed)
+    })
+    .map_err(|error| format!("llm.json is not a scripted world: {error}"))
 }
 
 async fn run_turn(

@@ -1,9 +1,11 @@
 //! The files of a case folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value as Json;
+
+use crate::problem::{Problem, sentence};
 
 /// A case as it lies in its folder.
 #[derive(Debug)]
@@ -75,49 +77,37 @@ fn yes() -> bool {
     true
 }
 
-/// Why a case cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum CaseError {
-    /// A file is missing or unreadable.
-    #[error("{} cannot be read: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file has another form than it should.
-    #[error("{} is not what a case needs: {error}", path.display())]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: serde_json::Error,
-    },
-}
-
 impl Case {
     /// Reads a case folder.
-    pub fn read(folder: &Path) -> Result<Case, CaseError> {
+    pub fn read(folder: &Path) -> Result<Case, Problem> {
+        if folder.join("graph.yaml").exists() {
+            let message = format!(
+                "{} is a case of a graph; this version runs cases of canvases.",
+                folder.display()
+            );
+            return Err(Problem::usage(message));
+        }
         Ok(Case {
-            canvas: bytes(folder.join("canvas.json"))?,
-            world: json(folder.join("llm.json"))?.unwrap_or_default(),
-            turns: required(folder.join("turns.json"))?,
-            expected: json(folder.join("expected.json"))?,
+            canvas: bytes(&folder.join("canvas.json"))?,
+            world: json(&folder.join("llm.json"))?.unwrap_or_default(),
+            turns: required(&folder.join("turns.json"))?,
+            expected: json(&folder.join("expected.json"))?,
         })
     }
 }
 
-fn bytes(path: PathBuf) -> Result<Vec<u8>, CaseError> {
-    std::fs::read(&path).map_err(|error| CaseError::File { path, error })
+fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    std::fs::read(path).map_err(|error| Problem::file(path, "read", &error))
 }
 
-fn required<T: serde::de::DeserializeOwned>(path: PathBuf) -> Result<T, CaseError> {
-    let text = bytes(path.clone())?;
-    serde_json::from_slice(&text).map_err(|error| CaseError::Form { path, error })
+fn required<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Problem> {
+    serde_json::from_slice(&bytes(path)?).map_err(|error| {
+        let message = format!("{} is not what a case needs.", path.display());
+        Problem::usage(message).because(sentence(&error.to_string()))
+    })
 }
 
-fn json(path: PathBuf) -> Result<Option<Json>, CaseError> {
+fn json(path: &Path) -> Result<Option<Json>, Problem> {
     match path.exists() {
         true => required(path).map(Some),
         false => Ok(None),

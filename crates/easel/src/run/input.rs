@@ -1,48 +1,18 @@
-//! What the user brings: flags, files, and lines from the terminal.
+//! What the user brings with the command: flags and files.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use easel_runtime::{Input, Object, Value};
 use serde_json::Value as Json;
 
+use super::files::LocalFiles;
 use crate::cli::RunArguments;
-
-/// Why an argument cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum InputError {
-    /// An argument has no `=`.
-    #[error("--{flag} {given} has no \"=\". Write --{flag} NAME=VALUE.")]
-    NoName {
-        /// The flag.
-        flag: &'static str,
-        /// What was given.
-        given: String,
-    },
-    /// A file cannot be read.
-    #[error("{} cannot be read: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Text that must be JSON is not.
-    #[error("{place} is not JSON: {error}")]
-    Json {
-        /// Where it stands.
-        place: String,
-        /// Why.
-        error: serde_json::Error,
-    },
-    /// JSON that must be an object is not.
-    #[error("{0} must hold a JSON object with a value for each name.")]
-    NoObject(String),
-}
+use crate::problem::{Problem, sentence};
 
 /// The first turn's input.
-pub fn first(arguments: &RunArguments) -> Result<Input, InputError> {
+pub fn first(arguments: &RunArguments, files: &LocalFiles) -> Result<Input, Problem> {
     let mut inputs = match &arguments.inputs {
         Some(path) => object(&path.display().to_string(), json_file(path)?)?,
         None => Object::new(),
@@ -57,19 +27,22 @@ pub fn first(arguments: &RunArguments) -> Result<Input, InputError> {
         custom_header.insert(name, Value::from(value));
     }
     let webhook = match &arguments.webhook {
-        Some(given) => {
-            let text = text_of(given)?;
-            let json = serde_json::from_str(&text).map_err(|error| InputError::Json {
-                place: "--webhook".to_owned(),
-                error,
-            })?;
-            Some(object("--webhook", json)?)
-        }
+        Some(given) => Some(object("--webhook", json("--webhook", &text_of(given)?)?)?),
         None => None,
     };
+    let hand_in = |path: &std::path::PathBuf| {
+        files
+            .hand_in(path)
+            .map_err(|error| Problem::file(path, "read", &error))
+    };
     Ok(Input {
-        query: arguments.query.as_deref().map(Value::from).unwrap_or_default(),
+        query: query(arguments.query.as_deref())?,
         inputs,
+        files: arguments
+            .files
+            .iter()
+            .map(hand_in)
+            .collect::<Result<_, _>>()?,
         user: arguments.user.as_deref().map(Arc::from),
         webhook,
         custom_header,
@@ -78,40 +51,58 @@ pub fn first(arguments: &RunArguments) -> Result<Input, InputError> {
 }
 
 /// A JSON file.
-pub fn json_file(path: &Path) -> Result<Json, InputError> {
-    let text = read(path)?;
-    serde_json::from_str(&text).map_err(|error| InputError::Json {
-        place: path.display().to_string(),
-        error,
+pub fn json_file(path: &Path) -> Result<Json, Problem> {
+    json(&path.display().to_string(), &read(path)?)
+}
+
+/// What the user says; `-` is all of standard input.
+fn query(given: Option<&str>) -> Result<Value, Problem> {
+    let text = match given {
+        None => return Ok(Value::Null),
+        Some("-") => {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|error| Problem::file(Path::new("standard input"), "read", &error))?;
+            text.trim_end().to_owned()
+        }
+        Some(text) => text.to_owned(),
+    };
+    Ok(Value::from(text))
+}
+
+fn read(path: &Path) -> Result<String, Problem> {
+    std::fs::read_to_string(path).map_err(|error| Problem::file(path, "read", &error))
+}
+
+fn json(place: &str, text: &str) -> Result<Json, Problem> {
+    serde_json::from_str(text).map_err(|error| {
+        Problem::usage(format!("{place} is not JSON.")).because(sentence(&error.to_string()))
     })
 }
 
-fn read(path: &Path) -> Result<String, InputError> {
-    std::fs::read_to_string(path).map_err(|error| InputError::File {
-        path: path.to_owned(),
-        error,
-    })
-}
-
-fn object(place: &str, json: Json) -> Result<Object, InputError> {
+fn object(place: &str, json: Json) -> Result<Object, Problem> {
     match Value::from(json) {
         Value::Object(members) => Ok(Arc::unwrap_or_clone(members)),
-        _ => Err(InputError::NoObject(place.to_owned())),
+        other => Err(Problem::usage(format!(
+            "{place} holds {}, and not an object.",
+            other.type_name()
+        ))
+        .fix("Write a JSON object with a value for each name.")),
     }
 }
 
-fn named<'a>(flag: &'static str, given: &'a str) -> Result<(Arc<str>, &'a str), InputError> {
+fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem> {
     match given.split_once('=') {
-        Some((name, value)) => Ok((name.trim().into(), value)),
-        None => Err(InputError::NoName {
-            flag,
-            given: given.to_owned(),
-        }),
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value)),
+        _ => Err(
+            Problem::usage(format!("--{flag} {given} does not say which."))
+                .fix(format!("Write --{flag} NAME=VALUE.")),
+        ),
     }
 }
 
 /// `@FILE` as the file's text, anything else as it is.
-fn text_of(given: &str) -> Result<String, InputError> {
+fn text_of(given: &str) -> Result<String, Problem> {
     match given.strip_prefix('@') {
         Some(path) => read(Path::new(path)),
         None => Ok(given.to_owned()),
@@ -119,42 +110,35 @@ fn text_of(given: &str) -> Result<String, InputError> {
 }
 
 /// JSON as what it says, anything else as text.
-fn value_of(given: &str) -> Result<Value, InputError> {
+fn value_of(given: &str) -> Result<Value, Problem> {
     let text = text_of(given)?;
-    let json = serde_json::from_str::<Json>(&text);
-    Ok(match json {
+    Ok(match serde_json::from_str::<Json>(&text) {
         Ok(json) if !json.is_string() => Value::from(json),
         _ => Value::from(text),
     })
 }
 
-/// One line; `None` at the end of input.
-pub fn line(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Option<Input> {
-    prompt("> ");
-    let line = lines.next()?.ok()?;
-    Some(Input::from(line.trim_end()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Asks for every open field, one line each.
-pub fn answers(
-    question: Option<&Object>,
-    lines: &mut impl Iterator<Item = std::io::Result<String>>,
-) -> Option<Input> {
-    let mut inputs = Object::new();
-    for (key, field) in question? {
-        let name = field.get("name").and_then(Value::as_str).unwrap_or(key);
-        prompt(&format!("{name}: "));
-        let line = lines.next()?.ok()?;
-        inputs.insert(key.clone(), Value::from(line.trim_end()));
+    #[test]
+    fn a_value_is_json_or_text() {
+        let read = |given: &str| value_of(given).unwrap().to_json();
+        assert_eq!(read("3"), 3);
+        assert_eq!(read("[1, \"a\"]"), serde_json::json!([1, "a"]));
+        assert_eq!(read("owls and bats"), "owls and bats");
+        assert_eq!(
+            read("\"quoted\""),
+            "\"quoted\"",
+            "a text stays as it is typed"
+        );
     }
-    Some(Input {
-        inputs,
-        ..Input::default()
-    })
-}
 
-fn prompt(text: &str) {
-    let mut out = std::io::stderr();
-    // A terminal that is gone needs no prompt.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    #[test]
+    fn an_input_has_a_name() {
+        assert_eq!(named("input", "a=b=c").unwrap(), ("a".into(), "b=c"));
+        assert!(named("input", "=b").is_err());
+        assert!(named("input", "b").is_err());
+    }
 }

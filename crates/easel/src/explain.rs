@@ -1,0 +1,52 @@
+//! `easel explain`: what a code of the check means.
+
+use easel_runtime::catalog::nearest;
+use easel_runtime::check::{Code, Rule};
+
+use crate::exit::Exit;
+use crate::out;
+use crate::problem::Problem;
+use crate::wrap::wrapped;
+
+/// Explains a code, or lists them all.
+pub fn explain(code: Option<&str>) -> Result<Exit, Problem> {
+    let Some(name) = code else {
+        for code in Code::ALL {
+            let Rule {
+                name,
+                severity,
+                title,
+                ..
+            } = code.rule();
+            out::line(&format!("{:<8} {name:<24} {title}", severity.name()));
+        }
+        return Ok(Exit::Done);
+    };
+    let Some(code) = Code::find(name) else {
+        let problem = Problem::usage(format!("There is no code `{name}`."));
+        let like = nearest(name, Code::ALL.iter().map(|code| code.name()));
+        return Err(match like {
+            Some(like) => problem.fix(format!("Did you mean `{like}`? `easel explain` lists all.")),
+            None => problem.fix("`easel explain` lists all; the check prints them in brackets."),
+        });
+    };
+    let rule = code.rule();
+    let mut text = format!(
+        "{}[{}]: {}\n\n",
+        rule.severity.name(),
+        rule.name,
+        rule.title
+    );
+    for paragraph in [rule.means, rule.matters] {
+        wrapped(&mut text, paragraph, 0);
+        text.push('\n');
+    }
+    text.push_str("Example:\n\n");
+    for line in rule.example.lines() {
+        text.push_str(&format!("    {line}\n"));
+    }
+    text.push('\n');
+    wrapped(&mut text, &format!("What to do: {}", rule.fix), 0);
+    out::print(&text);
+    Ok(Exit::Done)
+}

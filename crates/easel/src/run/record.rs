@@ -1,0 +1,116 @@
+//! The one JSON object of `--json`: what a run gave, attempt by attempt.
+
+use easel_runtime::check::Diagnostic;
+use easel_runtime::{
+    Ending, EventKind, MessagePart, RunEvent, Session, Step, Subject, TurnError, Value,
+};
+use serde_json::{Map, Value as Json, json};
+
+/// A run, written down while it goes.
+#[derive(Default)]
+pub struct Record {
+    messages: Vec<String>,
+    open: Option<String>,
+    thinking: bool,
+    steps: Vec<Json>,
+    question: Option<Json>,
+    ending: Option<&'static str>,
+    error: Option<Json>,
+}
+
+impl Record {
+    /// Takes in one event.
+    pub fn event(&mut self, event: &RunEvent) {
+        match &event.kind {
+            EventKind::WorkflowStarted { .. } => self.question = None,
+            EventKind::AttemptFailed { subject, step }
+            | EventKind::NodeFinished { subject, step, .. } => {
+                self.steps.push(attempt(subject, step));
+            }
+            EventKind::Message { content, part, .. } => match part {
+                MessagePart::Text if !self.thinking => {
+                    self.open.get_or_insert_default().push_str(content)
+                }
+                MessagePart::Text => {}
+                MessagePart::ThinkStart => self.thinking = true,
+                MessagePart::ThinkEnd => self.thinking = false,
+            },
+            EventKind::MessageReset { .. } => self.open = None,
+            EventKind::MessageEnd { .. } => self.messages.extend(self.open.take()),
+            EventKind::UserInputs { fields, tips } => {
+                let fields = Value::from(fields.clone()).to_json();
+                self.question = Some(json!({"tips": &**tips, "fields": fields}));
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in how a turn ended.
+    pub fn turn_over(&mut self, session: &Session, ending: &Result<Ending, TurnError>) {
+        if !session.is_waiting() {
+            self.question = None;
+        }
+        self.messages.extend(self.open.take());
+        self.error = None;
+        self.ending = Some(match ending {
+            Ok(Ending::Finished) => "finished",
+            Ok(Ending::Waiting | Ending::Unfit) => "waiting",
+            Ok(Ending::Cancelled) => "cancelled",
+            Ok(Ending::Failed { node, fault }) => {
+                let error = json!({"node_id": node.as_deref(), "code": &*fault.code, "message": &*fault.message});
+                self.error = Some(error);
+                "failed"
+            }
+            Err(TurnError::Refused(refusal)) => {
+                self.error = Some(refused(refusal));
+                "refused"
+            }
+            Err(error) => {
+                self.error = Some(json!({"message": error.to_string()}));
+                "failed"
+            }
+        });
+    }
+
+    /// The whole: `{"ending", "error"?, "question"?, "messages", "outputs", "history", "usage"}`.
+    pub fn finish(self, session: &Session) -> Json {
+        let outputs: Map<String, Json> = session
+            .outputs()
+            .map(|(node, ports)| (node.to_string(), Value::from(ports).to_json()))
+            .collect();
+        let mut whole = Map::new();
+        whole.insert("ending".to_owned(), self.ending.into());
+        let optional = [("error", self.error), ("question", self.question)];
+        for (name, value) in optional {
+            whole.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        whole.insert("messages".to_owned(), self.messages.into());
+        whole.insert("outputs".to_owned(), outputs.into());
+        whole.insert("history".to_owned(), self.steps.into());
+        let usage = serde_json::to_value(session.usage()).unwrap_or_default();
+        whole.insert("usage".to_owned(), usage);
+        Json::Object(whole)
+    }
+}
+
+fn refused(refusal: &Diagnostic) -> Json {
+    json!({"node_id": refusal.node.as_deref(), "code": refusal.code.name(), "message": refusal.message})
+}
+
+/// One attempt.
+fn attempt(subject: &Subject, step: &Step) -> Json {
+    let inputs: Map<String, Json> = subject
+        .read_values(&step.inputs)
+        .map(|(reference, value)| (reference.to_string(), value.to_json()))
+        .collect();
+    json!({
+        "node_id": &**subject.id(),
+        "scope": step.scope,
+        "attempt": step.attempt,
+        "inputs": inputs,
+        "outputs": step.ports,
+        "error": step.fault.as_ref().map(|fault| &*fault.message),
+        "timestamp": step.started.0,
+        "duration_ms": step.ended.0 - step.started.0,
+    })
+}

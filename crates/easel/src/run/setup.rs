@@ -1,0 +1,72 @@
+//! The engine that a command's flags ask for.
+
+use std::sync::Arc;
+
+use easel_runtime::catalog::Family;
+use easel_runtime::models::ChatModel;
+use easel_runtime::tools::World;
+use easel_runtime::{Engine, RunLimits, ScriptedWorld, Workflow};
+
+use super::files::LocalFiles;
+use super::input;
+use crate::cli::{RunArguments, WorldArguments};
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::problem::{Problem, sentence};
+
+/// The engine of `easel run`.
+pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<Engine>, Problem> {
+    let limits = RunLimits {
+        concurrency: arguments.concurrency,
+        ..RunLimits::default()
+    };
+    let (models, world) = models_and_tools(&arguments.world)?;
+    let world = LocalFiles::before(files, world);
+    let engine = Engine::builder()
+        .limits(limits)
+        .model(models)
+        .world(world)
+        .build();
+    engine.map_err(|error| Problem::usage(sentence(&error.to_string())))
+}
+
+/// Models and tools: real ones, or a file that answers for them.
+pub fn models_and_tools(
+    arguments: &WorldArguments,
+) -> Result<(Arc<dyn ChatModel>, World), Problem> {
+    let Some(path) = &arguments.world else {
+        let config = Config::of(arguments)?;
+        return Ok((config.models()?, config.world()?));
+    };
+    let world = ScriptedWorld::read(input::json_file(path)?, || {}).map_err(|error| {
+        Problem::usage(format!("{} is no scripted world.", path.display()))
+            .because(sentence(&error.to_string()))
+    })?;
+    let models = match arguments.model {
+        // A model that is given by name answers; the tools stay scripted.
+        Some(_) => Config::of(arguments)?.models()?,
+        None => world.model(),
+    };
+    Ok((models, world.tools()))
+}
+
+/// Ingestion pipelines can be opened and checked, and are not run.
+pub fn refuse_pipelines(engine: &Engine, workflow: &Workflow) -> Result<(), Problem> {
+    let compiled = workflow.compiled();
+    let root = compiled.scopes.first();
+    let starts = root.into_iter().flat_map(|root| {
+        let start = |at: &u32| root.members.get(*at as usize);
+        root.starts.iter().filter_map(start)
+    });
+    let catalog = engine.registry().catalog();
+    let family = |component: &str| catalog.get(component).map(|table| table.family);
+    let mut kinds = starts.map(|node| family(&compiled.node(*node).draft.component));
+    match kinds.any(|kind| kind == Some(Family::Ingestion)) {
+        true => Err(Problem::new(
+            Exit::Refused,
+            "This is an ingestion pipeline: it prepares documents for datasets, and this version of Easel opens and checks such \
+             pipelines but does not run them yet.",
+        )),
+        false => Ok(()),
+    }
+}
