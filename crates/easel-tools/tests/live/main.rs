@@ -1,4 +1,8 @@
 //! The live capabilities as workflows use them, against servers on this machine.
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of these tests stop a test as its own lines do"
+)]
 
 mod http;
 mod server;
