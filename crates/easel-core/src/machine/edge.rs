@@ -32,7 +32,6 @@ life! {
             Taken --(Fail)--> Failed,
             Taken --(Reset)--> Pending,
             Dead --(Reset)--> Pending,
-            Failed --(Reset)--> Pending,
         }
     }
 }

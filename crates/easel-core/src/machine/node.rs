@@ -108,7 +108,6 @@ life! {
             Inside --(Cancel)--> Cancelled,
             Done --(Reset)--> Pending,
             Handled --(Reset)--> Pending,
-            Skipped --(Reset)--> Pending,
             Dead --(Reset)--> Pending,
         }
     }

@@ -15,4 +15,5 @@ mod references;
 mod replay;
 mod retries;
 mod streams;
+mod tour;
 mod variables;
