@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use easel_components::{Component, Registry, Services};
-use easel_models::ChatModel;
+use easel_models::{ChatModel, ModelError};
 use easel_secrets::{Environment, Provider};
 use easel_tools::World;
 
@@ -66,7 +66,12 @@ impl Engine {
         let models = &self.services.models;
         let secrets = &self.services.secrets;
         workflow.check(&easel_check::Surroundings {
-            model: &|id| models.describe(id).err().map(|error| error.to_string()),
+            model: &|id| match models.describe(id) {
+                Ok(_) => None,
+                // Where there are no models at all, which one is asked for does not matter.
+                Err(ModelError::UnknownModel { configured, .. }) if configured.is_empty() => None,
+                Err(error) => Some(error.to_string()),
+            },
             secret: &|name| secrets.get(name).is_some(),
         })
     }

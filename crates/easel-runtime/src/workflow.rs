@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use easel_canvas::document::Document;
+use easel_canvas::document::{Document, Part, Wanted};
 use easel_canvas::lower::{self, Lowered};
 use easel_canvas::normalise::{self, Note};
+use easel_canvas::pointer::Pointer;
 use easel_catalog::Catalog;
-use easel_check::{Canvas, Diagnostic, Surroundings};
+use easel_check::{Canvas, Diagnostic, Place, Surroundings};
 use easel_components::{Behaviour, Prepared, Registry};
-use easel_core::Object;
 use easel_core::compile::{self, Finding};
 use easel_core::event::Fault;
 use easel_core::workflow as core;
 use easel_core::workflow::NodeId;
+use easel_core::{Object, Value};
 
 /// A loaded workflow. Immutable; share it between runs.
 pub struct Workflow {
@@ -101,6 +102,45 @@ impl Workflow {
     /// The document, in today's form.
     pub fn document(&self) -> &Document {
         &self.document
+    }
+
+    /// The inputs that it declares, by name, each with its declaration (`name`, `type`, `optional`, `options`).
+    pub fn inputs(&self) -> Object {
+        let inputs = self.begin().and_then(|begin| begin.get("inputs"));
+        inputs
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// What it says before anybody has said anything.
+    pub fn prologue(&self) -> Option<&str> {
+        let begin = self.begin()?;
+        let switched_off = begin
+            .get("enablePrologue")
+            .is_some_and(|on| !on.is_truthy());
+        let prologue = begin.get("prologue").and_then(Value::as_str)?;
+        (!switched_off && !prologue.trim().is_empty()).then_some(prologue)
+    }
+
+    /// The parameters of its Begin.
+    fn begin(&self) -> Option<&Value> {
+        let begin = |node: &&core::Node| *node.draft.component == *"Begin";
+        self.compiled
+            .nodes
+            .iter()
+            .find(begin)
+            .map(|node| &node.draft.params)
+    }
+
+    /// Where the id of a node stands in the file.
+    pub fn place_of(&self, node: &str) -> Option<Place> {
+        let wanted = Wanted {
+            place: Pointer::component(node),
+            part: Part::Name,
+        };
+        let places = self.document.locate_all(&[wanted]);
+        places.into_iter().next().flatten().map(Place::from)
     }
 
     /// What was rewritten to bring the document into today's form.

@@ -24,8 +24,6 @@ use ask::Asker;
 use files::LocalFiles;
 use show::Show;
 
-pub use setup::models_and_tools;
-
 /// Runs a workflow.
 pub fn run(arguments: &RunArguments) -> Result<Exit, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()

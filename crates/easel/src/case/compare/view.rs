@@ -49,7 +49,7 @@ pub fn text<'j>(value: &'j Json, name: &str) -> &'j str {
 }
 
 /// All names of several objects, in order.
-pub fn keys<'j, const N: usize>(objects: [Option<&'j Members>; N]) -> BTreeSet<&'j str> {
+pub fn keys<const N: usize>(objects: [Option<&Members>; N]) -> BTreeSet<&str> {
     objects
         .into_iter()
         .flatten()
