@@ -168,7 +168,8 @@ impl fmt::Display for Shown<'_> {
 
 impl std::error::Error for Shown<'_> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        None
+        self.cause
+            .map(|cause| cause as &(dyn std::error::Error + 'static))
     }
 }
 
@@ -197,10 +198,6 @@ impl miette::Diagnostic for Shown<'_> {
         let mark = self.snippet.as_ref()?.mark();
         Some(Box::new(std::iter::once(LabeledSpan::underline(mark))))
     }
-
-    fn diagnostic_source(&self) -> Option<&dyn miette::Diagnostic> {
-        self.cause.map(|cause| cause as &dyn miette::Diagnostic)
-    }
 }
 
 impl fmt::Display for Cause {
@@ -210,8 +207,6 @@ impl fmt::Display for Cause {
 }
 
 impl std::error::Error for Cause {}
-
-impl miette::Diagnostic for Cause {}
 
 /// Text with its first letter in capitals and a full stop, as messages of others often are not.
 pub fn sentence(text: &str) -> Cow<'_, str> {
