@@ -133,7 +133,7 @@ impl Config {
 
     fn add_well_known(&mut self) {
         for (name, kind, key, address) in WELL_KNOWN {
-            if self.providers.contains_key(name) || !(is_set(key) || is_set(address)) {
+            if self.names(name) || !(is_set(key) || is_set(address)) {
                 continue;
             }
             let mut provider = ProviderConfig::new(kind);
@@ -145,10 +145,16 @@ impl Config {
         }
     }
 
+    /// True if the file has a provider of that name, whatever its case: names of providers are compared so.
+    fn names(&self, provider: &str) -> bool {
+        let mut names = self.providers.keys();
+        names.any(|name| name.eq_ignore_ascii_case(provider))
+    }
+
     /// A model of Ollama needs neither key nor address: its server is this machine's.
     fn add_local(&mut self, model: &str) {
         let local = model.rsplit('@').next() == Some("ollama");
-        if local && !self.providers.contains_key("ollama") {
+        if local && !self.names("ollama") {
             let provider = ProviderConfig::new(ProviderKind::Ollama);
             self.providers.insert("ollama".to_owned(), provider);
         }
