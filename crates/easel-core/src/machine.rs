@@ -38,7 +38,7 @@ pub use frame::FrameLife;
 pub use node::NodeLife;
 pub use run::RunLife;
 
-use crate::bind::Activation;
+use crate::bind::{Activation, Inputs};
 use crate::effect::{Effect, Outcome, Reaction};
 use crate::event::{Event, Fact, Fault, Ports, Start, Timestamp, Usage};
 use crate::workflow::{NodeId, Workflow};
@@ -251,6 +251,11 @@ impl Machine {
     pub fn attempt_of(&self, activation: Activation) -> Option<u32> {
         let site = *self.active.get(&activation)?;
         Some(self.frames.node(site)?.attempt)
+    }
+
+    /// What a firing that is under way reads, resolved anew.
+    pub fn bound(&self, activation: Activation) -> Option<Inputs> {
+        self.bind(*self.active.get(&activation)?).ok()
     }
 
     /// What a node put out last; of a node in a body, in the body's last pass. `None` if that never began.
