@@ -8,6 +8,8 @@ mod finding;
 mod orderings;
 mod scopes;
 mod slots;
+#[cfg(test)]
+mod tests;
 
 pub use finding::Finding;
 

@@ -260,26 +260,31 @@ impl Machine {
 
     /// What a node put out last; of a node in a body, in the body's last pass. `None` if that never began.
     pub fn ports(&self, node: NodeId) -> Option<&Ports> {
-        let mut way = Vec::new();
-        let mut at = node;
-        loop {
-            let here = self.workflow.node(at);
+        Some(&self.frames.node(self.last_site(node)?)?.ports)
+    }
+
+    /// Where a node stands; of a node in a body, in the body's last pass. `None` if that never began.
+    pub fn life_of(&self, node: NodeId) -> Option<NodeLife> {
+        Some(self.frames.node(self.last_site(node)?)?.life)
+    }
+
+    /// A node in the last pass of every body around it.
+    fn last_site(&self, node: NodeId) -> Option<Site> {
+        let mut way = vec![];
+        let mut at = Some(node);
+        while let Some(id) = at {
+            let here = self.workflow.node(id);
             way.push(here.local);
-            match self.workflow.scope(here.scope).container {
-                Some(container) => at = container,
-                None => break,
-            }
+            at = self.workflow.scope(here.scope).container;
         }
-        let mut frame = self.root?;
-        let member = way.first().copied()?;
-        for &container in way.iter().skip(1).rev() {
-            let site = Site {
-                frame,
-                member: container,
-            };
-            frame = self.frames.node(site)?.inner.readable()?;
-        }
-        Some(&self.frames.node(Site { frame, member })?.ports)
+        let member = way.pop()?;
+        let frame = self.root?;
+        way.iter()
+            .rev()
+            .try_fold(Site { frame, member }, |container, &member| {
+                let frame = self.frames.node(container)?.inner.readable()?;
+                Some(Site { frame, member })
+            })
     }
 
     /// How many scopes are under way or kept to be read; for watching memory.

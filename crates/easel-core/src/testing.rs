@@ -1,7 +1,9 @@
 //! For tests: workflows drawn in a line, and a world that does what it is told.
 
 mod drawing;
+mod run;
 mod world;
 
 pub(crate) use drawing::{Drawing, draw};
-pub(crate) use world::{Deed, Order, Run, World};
+pub(crate) use run::Run;
+pub(crate) use world::{Deed, Order, World};

@@ -77,6 +77,8 @@ pub struct Node {
     pub collect: Vec<(Arc<str>, Slot)>,
     /// Members of its scope that must be settled before it starts.
     pub after: Vec<u32>,
+    /// Members of its scope that must be settled before it starts, or whose text must be arriving: it can show that.
+    pub after_text: Vec<u32>,
     /// Members of its scope that may stream and whose ports it, or its body, reads.
     pub sources: Vec<u32>,
     /// Members of its scope that wait for it or read it.

@@ -6,7 +6,7 @@
 
 mod order;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Finding;
@@ -101,38 +101,46 @@ fn collect(workflow: &Workflow, id: NodeId, uses: &mut [Uses]) {
 struct Wish {
     earlier: u32,
     later: u32,
-    /// Whether it is for the sake of a variable, not of a port.
-    variable: bool,
+    /// Whether it reads a port there.
+    for_port: bool,
+    /// Whether it reads, or assigns to, a variable that is assigned there.
+    for_variable: bool,
 }
 
 fn order_scope(workflow: &mut Workflow, id: ScopeId, uses: Uses, findings: &mut Vec<Finding>) {
     let scope = workflow.scope(id);
+    let draft = |member: u32| &workflow.node(scope.members[member as usize]).draft;
+    // Who drains streams may start as soon as a text begins to arrive, long before anything is assigned.
+    let shows = |source: u32, reader: u32| draft(source).streams && draft(reader).drains;
     let edges = edges_of(scope);
-    let drawn: HashSet<(u32, u32)> = edges.iter().copied().collect();
-    let wishes = wishes(scope.members.len(), &edges, &drawn, &uses);
-    if wishes.is_empty() && uses.reads.is_empty() {
-        return;
-    }
+    let wishes = wishes(scope.members.len(), &edges, &uses, shows);
     let holding = Trial {
         scope,
         name: &|member| name_of(workflow, scope, member),
         parts: parts(scope.members.len(), &edges, &wishes),
     }
-    .try_all(&edges, &wishes, findings);
+    .try_all(&edges, wishes, findings);
+    let (after_text, after): (Vec<Wish>, Vec<Wish>) = holding
+        .iter()
+        .partition(|wish| !wish.for_variable && shows(wish.earlier, wish.later));
 
     // What streams can be read while it is not settled; who reads it must know.
-    let streams = |member: u32| workflow.node(scope.members[member as usize]).draft.streams;
     let mut sources = uses.reads;
-    sources.retain(|&(_, source)| streams(source));
+    sources.retain(|&(_, source)| draft(source).streams);
     sources.sort_unstable();
     sources.dedup();
+    let waiting: HashSet<(u32, u32)> = holding.iter().map(|w| (w.later, w.earlier)).collect();
 
-    let waiting: HashSet<(u32, u32)> = holding.iter().copied().collect();
     let members = scope.members.clone();
     let at = |member: u32| members[member as usize].at();
-    for (reader, source) in holding {
-        workflow.nodes[at(reader)].after.push(source);
-        workflow.nodes[at(source)].watchers.push(reader);
+    for wish in &after {
+        workflow.nodes[at(wish.later)].after.push(wish.earlier);
+    }
+    for wish in &after_text {
+        workflow.nodes[at(wish.later)].after_text.push(wish.earlier);
+    }
+    for wish in holding {
+        workflow.nodes[at(wish.earlier)].watchers.push(wish.later);
     }
     for (reader, source) in sources {
         workflow.nodes[at(reader)].sources.push(source);
@@ -162,31 +170,44 @@ fn name_of(workflow: &Workflow, scope: &Scope, member: u32) -> Arc<str> {
     first.unwrap_or(node).draft.id.clone()
 }
 
-/// All orderings a scope could want beside its edges, each once: what references ask for, then variable by variable.
+/// All orderings a scope could want beside its edges, each once, in the order in which they are tried. `shows` tells of
+/// two members whether the second may start while the first is still giving its text.
 fn wishes(
     members: usize,
     edges: &[(u32, u32)],
-    drawn: &HashSet<(u32, u32)>,
     uses: &Uses,
+    shows: impl Fn(u32, u32) -> bool,
 ) -> Vec<Wish> {
-    let mut wishes = Vec::new();
-    let mut seen = HashSet::new();
-    let mut wish = |earlier, later, variable| {
-        if !drawn.contains(&(earlier, later)) && seen.insert((earlier, later)) {
+    let drawn: HashSet<(u32, u32)> = edges.iter().copied().collect();
+    let mut wishes: Vec<Wish> = Vec::new();
+    let mut places: HashMap<(u32, u32), usize> = HashMap::new();
+    let mut wish = |earlier, later, for_port| {
+        let edge_is_enough = for_port || !shows(earlier, later);
+        if edge_is_enough && drawn.contains(&(earlier, later)) {
+            return;
+        }
+        let at = *places.entry((earlier, later)).or_insert_with(|| {
             wishes.push(Wish {
                 earlier,
                 later,
-                variable,
+                for_port: false,
+                for_variable: false,
             });
-        }
+            wishes.len() - 1
+        });
+        wishes[at].for_port |= for_port;
+        wishes[at].for_variable |= !for_port;
     };
+    // A circle of references alone is an error, so references come first; then node by node what they wait for because
+    // of variables: a reader waits for a writer even where that turns the order of two writers round.
     for &(reader, source) in &uses.reads {
-        wish(source, reader, false);
+        wish(source, reader, true);
     }
-    for uses in uses.variables.values() {
-        for (earlier, later) in uses.pairs(members, edges) {
-            wish(earlier, later, true);
-        }
+    let variables = uses.variables.values();
+    let mut pairs: Vec<(u32, u32)> = variables.flat_map(|v| v.pairs(members, edges)).collect();
+    pairs.sort_unstable_by_key(|&(earlier, later)| (later, earlier));
+    for (earlier, later) in pairs {
+        wish(earlier, later, false);
     }
     wishes
 }
@@ -252,36 +273,39 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The wishes that hold, as reader and source.
+    /// The wishes that hold.
     fn try_all(
         &self,
         edges: &[(u32, u32)],
-        wishes: &[Wish],
+        wishes: Vec<Wish>,
         findings: &mut Vec<Finding>,
-    ) -> Vec<(u32, u32)> {
+    ) -> Vec<Wish> {
+        if self.parts.iter().all(Option::is_none) {
+            return wishes;
+        }
         let inside = edges.iter().copied().filter(|&(a, b)| self.one_part(a, b));
         let mut order = Order::new(self.scope.members.len(), inside);
         let mut circles = HashSet::new();
-        let mut holding = Vec::with_capacity(wishes.len());
-        for &wish in wishes {
-            let Wish { earlier, later, .. } = wish;
-            if !self.one_part(earlier, later) {
-                holding.push((later, earlier));
-                continue;
+        let mut holds = |wish: &Wish| {
+            if !self.one_part(wish.earlier, wish.later) {
+                return true;
             }
-            match order.add(earlier, later) {
-                Added::Yes => holding.push((later, earlier)),
-                Added::Circle(circle) => {
-                    let new = |circle: &[u32]| {
-                        let mut key = circle.to_vec();
-                        key.sort_unstable();
-                        circles.insert(key)
-                    };
-                    findings.extend(self.left_out(&order, wish, circle, new));
-                }
+            let Added::Circle(circle) = order.add(wish.earlier, wish.later) else {
+                return true;
+            };
+            let nodes = circle.iter().copied().collect::<BTreeSet<u32>>();
+            if !(wish.for_port && order.by_orderings_alone(&circle)) {
+                findings.extend(self.left_out(&order, wish));
+            } else if circles.insert(nodes) {
+                findings.push(Finding::ReferenceCircle {
+                    nodes: self.in_waiting_order(circle),
+                });
             }
-        }
-        holding
+            false
+        };
+        let mut wishes = wishes;
+        wishes.retain(&mut holds);
+        wishes
     }
 
     fn one_part(&self, a: u32, b: u32) -> bool {
@@ -289,21 +313,11 @@ impl Trial<'_> {
         a.is_some() && a == b
     }
 
-    /// What to say about a wish that would close a circle.
-    fn left_out(
-        &self,
-        order: &Order,
-        wish: Wish,
-        circle: Vec<u32>,
-        new: impl FnOnce(&[u32]) -> bool,
-    ) -> Option<Finding> {
-        if !wish.variable && order.by_orderings_alone(&circle) {
-            return new(&circle).then(|| Finding::ReferenceCircle {
-                nodes: self.in_waiting_order(circle),
-            });
-        }
-        // In a loop it reads the value of the turn before; of a variable nobody waits for writers behind.
-        let as_meant = self.scope.keeps || wish.variable && order.leads(wish.later, wish.earlier);
+    /// What to say about a wish that would close a circle. Of what is behind it, a node in a loop means to read the value
+    /// of the turn before, and nobody means to wait for an assignment.
+    fn left_out(&self, order: &Order, wish: &Wish) -> Option<Finding> {
+        let behind = order.leads(wish.later, wish.earlier);
+        let as_meant = behind && (self.scope.keeps || !wish.for_port);
         (!as_meant).then(|| Finding::OrderingLeftOut {
             node: (self.name)(wish.later),
             source: (self.name)(wish.earlier),

@@ -484,6 +484,7 @@ fn node(draft: NodeDraft) -> Node {
         writes: Vec::new(),
         collect: Vec::new(),
         after: Vec::new(),
+        after_text: Vec::new(),
         sources: Vec::new(),
         watchers: Vec::new(),
     }

@@ -28,7 +28,7 @@ impl Machine {
             }
             (false, _) => {}
         }
-        match self.bind(site) {
+        match self.inputs(site) {
             Ok(inputs) => {
                 self.note_start(site, inputs);
                 self.signal(site, NodeSignal::Start);
@@ -39,6 +39,14 @@ impl Machine {
                 self.note_start(site, Inputs::default());
                 self.fail_for_good(site, fault);
             }
+        }
+    }
+
+    /// What a node reads. Further attempts read what the first one did, for their key to the outside is the same.
+    pub(super) fn inputs(&self, site: Site) -> Result<Inputs, Fault> {
+        match self.frames.node(site).filter(|n| n.attempt > 0) {
+            Some(state) => Ok(self.without_lost_streams(site, state.inputs.clone())),
+            None => self.bind(site),
         }
     }
 

@@ -53,7 +53,7 @@ impl Inner {
 impl Machine {
     /// Enters a container.
     pub(super) fn enter(&mut self, site: Site) {
-        let inputs = match self.bind(site) {
+        let inputs = match self.inputs(site) {
             Ok(inputs) => inputs,
             Err(fault) => {
                 self.note_start(site, Inputs::default());

@@ -32,6 +32,7 @@ life! {
             Taken --(Fail)--> Failed,
             Taken --(Reset)--> Pending,
             Dead --(Reset)--> Pending,
+            Failed --(Reset)--> Pending,
         }
     }
 }

@@ -124,17 +124,19 @@ impl Machine {
             return false;
         };
         let node = self.workflow.node(id);
+        let life = |source: u32| frame.node(source).life;
         let there = |source: u32| {
-            let source = frame.node(source);
-            source.life.settled() || node.draft.drains && source.may_be_drained()
+            let may_be_shown = node.draft.drains && frame.node(source).may_be_drained();
+            life(source).settled() || may_be_shown
         };
         // Of what it may read without waiting, a text that has begun is still worth waiting for.
-        let coming = |source: u32| {
-            let life = frame.node(source).life;
-            life == NodeLife::Queued || life.reports()
-        };
-        node.after.iter().any(|&source| !there(source))
-            || (node.sources.iter()).any(|&source| coming(source) && !there(source))
+        let coming = |source: u32| life(source) == NodeLife::Queued || life(source).reports();
+        let mut after = node.after.iter();
+        let mut after_text = node.after_text.iter();
+        let mut sources = node.sources.iter();
+        after.any(|&source| !life(source).settled())
+            || after_text.any(|&source| !there(source))
+            || sources.any(|&source| coming(source) && !there(source))
     }
 
     /// Lets nodes go on that waited for this one.

@@ -34,7 +34,7 @@ macro_rules! life {
                 };
                 #[cfg(test)]
                 if let Some(next) = next {
-                    crate::machine::life::taken::note(format!("{self:?} --{signal:?}--> {next:?}"));
+                    crate::machine::life::taken::note(stringify!($State), (self, signal, next));
                 }
                 next
             }
@@ -49,13 +49,23 @@ pub(crate) mod taken {
 
     use std::cell::RefCell;
     use std::collections::BTreeSet;
+    use std::fmt::Debug;
 
     thread_local! {
         static TAKEN: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     }
 
-    pub(crate) fn note(arrow: String) {
-        TAKEN.with_borrow_mut(|taken| taken.insert(arrow));
+    pub(crate) fn note(life: &str, arrow: impl Debug) {
+        TAKEN.with_borrow_mut(|taken| taken.insert(name(life, arrow)));
+    }
+
+    /// An arrow as text: the life it belongs to, from where, by what, to where.
+    pub(crate) fn name(life: &str, arrow: impl Debug) -> String {
+        format!("{life} {arrow:?}")
+    }
+
+    pub(crate) fn forget() {
+        TAKEN.with_borrow_mut(BTreeSet::clear);
     }
 
     pub(crate) fn all() -> BTreeSet<String> {

@@ -108,6 +108,7 @@ life! {
             Inside --(Cancel)--> Cancelled,
             Done --(Reset)--> Pending,
             Handled --(Reset)--> Pending,
+            Skipped --(Reset)--> Pending,
             Dead --(Reset)--> Pending,
         }
     }

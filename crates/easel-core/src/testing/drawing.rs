@@ -1,5 +1,7 @@
 //! Workflows in a few words.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Object;
@@ -19,6 +21,43 @@ use crate::workflow::Workflow;
 #[derive(Clone)]
 pub(crate) struct Drawing {
     draft: Draft,
+}
+
+/// One line a node: what it is, where it leads, what it reads and assigns.
+impl fmt::Debug for Drawing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}", self.draft.on_failure)?;
+        for n in &self.draft.nodes {
+            let kind = match &n.kind {
+                Kind::Each { concurrency, .. } => format!("each({concurrency})"),
+                Kind::While { maximum, .. } => format!("while({maximum})"),
+                Kind::Branch { .. } => "branch".to_owned(),
+                Kind::Form { .. } => "form".to_owned(),
+                other => format!("{other:?}").to_lowercase(),
+            };
+            let texts = |all: &[Reference]| {
+                let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
+                texts.join(" ")
+            };
+            let parent = n.parent.as_deref().unwrap_or("-");
+            let edges = n.downstream.join(",");
+            write!(f, "{parent}/{} {kind} -> {edges}", n.id)?;
+            write!(
+                f,
+                " reads [{}] writes [{}]",
+                texts(&n.reads),
+                texts(&n.writes)
+            )?;
+            let (streams, drains) = (n.streams, n.drains);
+            write!(
+                f,
+                " streams {streams} drains {drains} error -> {}",
+                n.on_error.join(",")
+            )?;
+            writeln!(f, " {:?}", n.policy)?;
+        }
+        Ok(())
+    }
 }
 
 /// Draws edges: `begin -> a, b -> c; a -> d`. The first node is the entry.
@@ -50,6 +89,56 @@ impl Drawing {
         self
     }
 
+    /// Draws a large workflow: like [`draw`], in time that does not grow with the square of its size. Each node is
+    /// declared where it is named first.
+    pub fn wide(edges: String) -> Drawing {
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut drawing = draw("");
+        for chain in edges.split(';') {
+            let mut before: Vec<usize> = Vec::new();
+            for group in chain.split("->") {
+                let mut here = Vec::new();
+                for name in group.split(',').map(str::trim) {
+                    let nodes = &mut drawing.draft.nodes;
+                    here.push(*places.entry(name.to_owned()).or_insert_with(|| {
+                        nodes.push(blank(None, name));
+                        nodes.len() - 1
+                    }));
+                }
+                let ids: Vec<Arc<str>> = here
+                    .iter()
+                    .map(|&at| drawing.draft.nodes[at].id.clone())
+                    .collect();
+                for from in before {
+                    let downstream = &mut drawing.draft.nodes[from].downstream;
+                    downstream.extend(ids.iter().cloned());
+                }
+                before = here;
+            }
+        }
+        drawing
+    }
+
+    /// Changes every node.
+    pub fn change_all(mut self, change: impl Fn(&mut NodeDraft)) -> Drawing {
+        self.draft.nodes.iter_mut().for_each(change);
+        self
+    }
+
+    /// Makes the node that was drawn last a loop of one pass whose body is a new node.
+    pub fn nest(mut self, container: &str, body: &str) -> Drawing {
+        if let Some(last) = self.draft.nodes.last_mut() {
+            assert_eq!(&*last.id, container);
+            last.kind = Kind::While {
+                variables: Vec::new(),
+                until: None,
+                maximum: 1,
+            };
+        }
+        self.draft.nodes.push(blank(Some(container), body));
+        self
+    }
+
     /// Draws more edges.
     pub fn more(self, edges: &str) -> Drawing {
         self.edges(None, edges)
@@ -64,27 +153,7 @@ impl Drawing {
         if self.draft.nodes.iter().any(|n| &*n.id == id) {
             return;
         }
-        self.draft.nodes.push(NodeDraft {
-            id: id.into(),
-            name: id.into(),
-            component: "Task".into(),
-            kind: Kind::Task,
-            parent: parent.map(Arc::from),
-            downstream: Vec::new(),
-            on_error: Vec::new(),
-            reads: Vec::new(),
-            writes: Vec::new(),
-            params: Value::Null,
-            fields: Vec::new(),
-            primary: "out".into(),
-            policy: Policy::default(),
-            drains: false,
-            streams: false,
-            effect: EffectClass::Pure,
-            idempotent: false,
-            timeout_s: None,
-            broken: None,
-        });
+        self.draft.nodes.push(blank(parent, id));
     }
 
     fn node(&mut self, id: &str) -> &mut NodeDraft {
@@ -321,6 +390,17 @@ impl Drawing {
         self
     }
 
+    /// True if the node is of such a kind.
+    pub fn is(&self, id: &str, kind: impl Fn(&Kind) -> bool) -> bool {
+        let node = self.draft.nodes.iter().find(|n| &*n.id == id);
+        node.is_some_and(|n| kind(&n.kind))
+    }
+
+    /// The draft.
+    pub fn draft(&self) -> Draft {
+        self.draft.clone()
+    }
+
     /// What compiling finds.
     pub fn findings(&self) -> Vec<Finding> {
         compile(self.draft.clone()).findings
@@ -332,6 +412,31 @@ impl Drawing {
         let refused: Vec<&Finding> = findings.iter().filter(|f| f.refuses()).collect();
         assert!(refused.is_empty(), "refused: {refused:?}");
         Arc::new(workflow)
+    }
+}
+
+/// A task that reads and does nothing.
+fn blank(parent: Option<&str>, id: &str) -> NodeDraft {
+    NodeDraft {
+        id: id.into(),
+        name: id.into(),
+        component: "Task".into(),
+        kind: Kind::Task,
+        parent: parent.map(Arc::from),
+        downstream: Vec::new(),
+        on_error: Vec::new(),
+        reads: Vec::new(),
+        writes: Vec::new(),
+        params: Value::Null,
+        fields: Vec::new(),
+        primary: "out".into(),
+        policy: Policy::default(),
+        drains: false,
+        streams: false,
+        effect: EffectClass::Pure,
+        idempotent: false,
+        timeout_s: None,
+        broken: None,
     }
 }
 

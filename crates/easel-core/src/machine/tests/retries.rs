@@ -185,3 +185,22 @@ fn a_pause_gives_its_place_to_others() {
     assert!(run.is_done());
     assert_eq!(run.started(), ["begin", "a", "b", "c"]);
 }
+
+#[test]
+fn every_attempt_reads_what_the_first_one_read() {
+    let drawing = draw("begin -> a -> writer")
+        .variable("env.v", "first")
+        .reads("a", "env.v")
+        .streams("a")
+        .drains("writer")
+        .writes("writer", "env.v")
+        .attempts("a", 2, 0);
+    let run = World::new(&drawing)
+        .does("a", |e| match e.attempt {
+            1 => Deed::fails("cut off").streaming(),
+            _ => Deed::gives(e.inputs.0[0].or_null()),
+        })
+        .run();
+    assert_eq!(run.variable("env.v"), "writer".into());
+    assert_eq!(run.out("a"), "first");
+}
