@@ -284,3 +284,141 @@ impl std::ops::AddAssign for Usage {
         self.calls = self.calls.saturating_add(other.calls);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(fact: Fact) -> serde_json::Value {
+        serde_json::to_value(Event::new(Timestamp(7), fact)).unwrap()
+    }
+
+    /// What is in journals must stay readable for ever: this form may gain fields, never lose or change one.
+    #[test]
+    fn entries_are_written_like_this() {
+        let (activation, attempt) = (Activation(3), 2);
+        let completion = Completion {
+            ports: Ports::one("content", "hi"),
+            next: Some(vec!["Message:A".into()]),
+            writes: vec![Write {
+                target: 0,
+                value: Value::from(1),
+            }],
+            references: vec![Value::from("chunk")],
+            usage: Usage {
+                prompt_tokens: 1,
+                completion_tokens: 2,
+                total_tokens: 3,
+                calls: 1,
+            },
+        };
+        assert_eq!(
+            written(Fact::Completed {
+                activation,
+                attempt,
+                completion
+            }),
+            json!({"v": 1, "at": 7, "fact": {"completed": {
+                "activation": 3,
+                "attempt": 2,
+                "completion": {
+                    "ports": {"content": "hi"},
+                    "next": ["Message:A"],
+                    "writes": [{"target": 0, "value": 1}],
+                    "references": ["chunk"],
+                    "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3, "calls": 1}
+                }
+            }}})
+        );
+        assert_eq!(
+            written(Fact::Completed {
+                activation,
+                attempt,
+                completion: Completion::default()
+            }),
+            json!({"v": 1, "at": 7, "fact": {"completed": {
+                "activation": 3, "attempt": 2, "completion": {"ports": {}}
+            }}})
+        );
+        let fault = Fault::new("timeout", "too slow");
+        assert_eq!(
+            written(Fact::Failed {
+                activation,
+                attempt,
+                fault,
+                usage: Usage::default()
+            }),
+            json!({"v": 1, "at": 7, "fact": {"failed": {
+                "activation": 3,
+                "attempt": 2,
+                "fault": {"code": "timeout", "message": "too slow", "nothing_sent": false},
+                "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0, "calls": 0}
+            }}})
+        );
+        assert_eq!(
+            written(Fact::Opened {
+                activation,
+                attempt
+            }),
+            json!({"v": 1, "at": 7, "fact": {"opened": {"activation": 3, "attempt": 2}}})
+        );
+        assert_eq!(
+            written(Fact::Woke {
+                activation,
+                attempt
+            }),
+            json!({"v": 1, "at": 7, "fact": {"woke": {"activation": 3, "attempt": 2}}})
+        );
+        assert_eq!(
+            written(Fact::Cancelled),
+            json!({"v": 1, "at": 7, "fact": "cancelled"})
+        );
+        assert_eq!(
+            written(Fact::Answered(Answer::default())),
+            json!({"v": 1, "at": 7, "fact": {"answered": {
+                "fields": {}, "text": null, "variables": {}, "context": null
+            }}})
+        );
+        assert_eq!(
+            written(Fact::Started(Start::default())),
+            json!({"v": 1, "at": 7, "fact": {"started": {
+                "run": "", "seed": 0, "concurrency": 0, "node_runs": 0, "variables": {}, "context": null
+            }}})
+        );
+    }
+
+    #[test]
+    fn numbers_key_order_and_null_survive_a_journal() {
+        let value: Value = serde_json::from_str(
+            r#"{"z": 9007199254740993, "a": 18446744073709551615, "f": 1.0, "i": 1, "n": null, "e": ""}"#,
+        )
+        .unwrap();
+        let fact = Fact::Completed {
+            activation: Activation(u64::MAX),
+            attempt: 1,
+            completion: Completion {
+                ports: Ports::one("out", value.clone()),
+                ..Completion::default()
+            },
+        };
+        let event = Event::new(Timestamp(-1), fact);
+        let text = serde_json::to_string(&event).unwrap();
+        let read: Event = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, event);
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        assert!(text.contains(&value.to_json_text()));
+    }
+
+    #[test]
+    fn a_port_that_is_set_twice_keeps_its_place() {
+        let mut ports = Ports::one("a", 1);
+        ports.set("b", 2);
+        ports.set("a", 3);
+        let names: Vec<&str> = ports.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(ports.get("a"), Some(&Value::from(3)));
+        assert_eq!(ports.get("c"), None);
+    }
+}
