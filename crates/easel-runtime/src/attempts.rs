@@ -9,6 +9,8 @@ use easel_core::bind::Activation;
 use easel_core::event::Fact;
 use futures::future::BoxFuture;
 
+use crate::timings::{Meter, Part};
+
 /// What an attempt or a pause comes to: the fact to be reported.
 pub(crate) type Pending = BoxFuture<'static, Fact>;
 
@@ -35,15 +37,23 @@ impl Attempts {
     }
 
     /// Waits for the next one to report. Never resolves while there is none.
-    pub async fn next(&mut self) -> Fact {
+    pub async fn next(&mut self, meter: &mut Meter) -> Fact {
         poll_fn(|context| {
-            for (&key, (_, pending)) in &mut self.pending {
-                if let Poll::Ready(fact) = Pin::new(pending).poll(context) {
-                    self.pending.remove(&key);
-                    return Poll::Ready(fact);
+            let since = meter.now();
+            let done = self.pending.iter_mut().find_map(|(&key, (_, pending))| {
+                match Pin::new(pending).poll(context) {
+                    Poll::Ready(fact) => Some((key, fact)),
+                    Poll::Pending => None,
                 }
+            });
+            meter.add(Part::Components, since);
+            match done {
+                Some((key, fact)) => {
+                    self.pending.remove(&key);
+                    Poll::Ready(fact)
+                }
+                None => Poll::Pending,
             }
-            Poll::Pending
         })
         .await
     }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use easel_components::{Call, Failure, PieceKind, Run, Turn, Wire};
 use easel_core::bind::Activation;
@@ -24,6 +25,7 @@ use crate::attempts::Attempts;
 use crate::engine::Engine;
 use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 use crate::journal::JournalError;
+use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
 use crate::workflow::Workflow;
 
@@ -51,6 +53,8 @@ pub(crate) struct Driver {
     asked: Option<EventKind>,
     /// The event being numbered.
     id: EventId,
+    /// Where the time goes.
+    meter: Meter,
 }
 
 /// What ended a turn.
@@ -70,6 +74,7 @@ impl Driver {
         turn: Arc<Turn>,
         observe: &mut Observer<'_>,
     ) -> Driver {
+        let meter = Meter::new(engine.timed);
         let at = engine.clock.now();
         let (switchboard, told) = Switchboard::new();
         let started = Event::new(at, Fact::Started(start.clone()));
@@ -94,6 +99,7 @@ impl Driver {
             last: Ports::new(),
             asked: None,
             id: EventId::default(),
+            meter,
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
         driver.react(reaction, observe);
@@ -111,6 +117,11 @@ impl Driver {
             self.turn = old;
         }
         fits
+    }
+
+    /// Where the time went since the last time this was asked; see [`Meter::take`].
+    pub fn timings(&mut self, since: Option<Instant>, waiting: Duration) -> Timings {
+        self.meter.take(since, waiting)
     }
 
     /// The machine, to be looked at.
@@ -167,7 +178,7 @@ impl Driver {
     /// Waits for the next thing an attempt tells or reports. What it told comes first.
     async fn wait(&mut self, observe: &mut Observer<'_>) {
         let told = {
-            let reported = pin!(self.attempts.next());
+            let reported = pin!(self.attempts.next(&mut self.meter));
             match select(self.told.next(), reported).await {
                 Either::Left((told, _)) => Either::Left(told),
                 Either::Right((fact, _)) => Either::Right(fact),
@@ -235,6 +246,10 @@ impl Driver {
                 return self.report(activation, number, Err(fault.into()), observe);
             }
         };
+        if let Some(since) = self.meter.now() {
+            let _ = std::hint::black_box(self.machine.bound(execute.activation));
+            self.meter.add(Part::References, Some(since));
+        }
         let node = self.workflow.compiled.node(execute.node);
         let limit = node.draft.timeout_s;
         let name = node.draft.name.clone();
@@ -247,7 +262,10 @@ impl Driver {
             services: self.engine.services.clone(),
             wire: self.switchboard.clone() as Arc<dyn Wire>,
         };
-        match behaviour.run(call) {
+        let since = self.meter.now();
+        let run = behaviour.run(call);
+        self.meter.add(Part::Components, since);
+        match run {
             Run::Done(result) => self.report(activation, number, result, observe),
             Run::Later(attempt) => {
                 let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
@@ -379,7 +397,9 @@ impl Driver {
     fn emit(&mut self, kind: EventKind, observe: &mut Observer<'_>) {
         let id = self.id;
         self.id.counter += 1;
+        let since = self.meter.now();
         observe(RunEvent { id, kind });
+        self.meter.add(Part::Watching, since);
     }
 
     /// Projects what the machine observed onto what people see.

@@ -26,6 +26,7 @@ pub struct Engine {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
+    pub(crate) timed: bool,
     pub(crate) ids: Arc<dyn Fn() -> (Arc<str>, u64) + Send + Sync>,
 }
 
@@ -97,6 +98,7 @@ pub struct Builder {
     journal: Option<Arc<dyn Journal>>,
     clock: Option<Arc<dyn Clock>>,
     limits: RunLimits,
+    timed: bool,
     seed: Option<u64>,
 }
 
@@ -143,6 +145,12 @@ impl Builder {
         self
     }
 
+    /// Keeps account of where the time goes: see [`Session::timings`]. Costs a little time itself.
+    pub fn timed(mut self) -> Builder {
+        self.timed = true;
+        self
+    }
+
     /// Makes run ids and random choices the same each time: for tests.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.seed = Some(seed);
@@ -173,6 +181,7 @@ impl Builder {
                 .unwrap_or_else(|| Arc::new(MemoryJournal::new())),
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             limits: self.limits,
+            timed: self.timed,
             ids: ids(self.seed),
         }))
     }

@@ -34,6 +34,7 @@ mod event;
 mod journal;
 mod script;
 mod session;
+mod timings;
 mod wire;
 mod workflow;
 
@@ -43,6 +44,7 @@ pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
+pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};
 
 pub use easel_catalog::Rejected;

@@ -1,6 +1,7 @@
 //! A conversation with a workflow: what lasts from one run to the next.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
@@ -15,6 +16,7 @@ use crate::clock::local_date_time;
 use crate::driver::{Driver, Observer, TurnEnd};
 use crate::engine::Engine;
 use crate::journal::JournalError;
+use crate::timings::{Timings, with_waiting};
 use crate::workflow::Workflow;
 
 /// What a user brings to a turn.
@@ -92,6 +94,7 @@ pub struct Session {
     kept_inputs: Object,
     turns: u32,
     usage: Usage,
+    timings: Option<Timings>,
     driver: Option<Driver>,
     waiting: bool,
 }
@@ -112,6 +115,7 @@ impl Session {
             kept_inputs: Object::new(),
             turns: 0,
             usage: Usage::default(),
+            timings: None,
             driver: None,
             waiting: false,
         }
@@ -167,6 +171,11 @@ impl Session {
         self.usage
     }
 
+    /// Where the time of all turns went, if the engine is [timed](crate::Builder::timed).
+    pub fn timings(&self) -> Option<Timings> {
+        self.timings
+    }
+
     /// True if the run waits for an answer.
     pub fn is_waiting(&self) -> bool {
         self.waiting
@@ -210,6 +219,7 @@ impl Session {
         if let Some(refusal) = self.workflow.refusals().next() {
             return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
+        let began = self.engine.timed.then(Instant::now);
         let files = self.read_files(&input).await?;
         let resuming = self.waiting;
         let changed = self.variables_for(&input, files, resuming);
@@ -257,7 +267,13 @@ impl Session {
         self.turns += 1;
         self.history = history;
         self.variables.extend(changed);
-        let end = driver.drive_until(observe, stop).await?;
+        let driven = driver.drive_until(observe, stop);
+        let (end, waiting) = with_waiting(driven, began.is_some()).await;
+        if began.is_some() {
+            let spent = driver.timings(began, waiting);
+            self.timings.get_or_insert_default().add(spent);
+        }
+        let end = end?;
         Ok(self.turn_over(end))
     }
 

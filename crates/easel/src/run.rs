@@ -8,6 +8,7 @@ mod record;
 mod screen;
 mod setup;
 mod show;
+mod timings;
 mod tree;
 
 use std::io::IsTerminal;
@@ -18,6 +19,7 @@ use easel_runtime::{Ending, Input, Session, TurnError, Workflow};
 use crate::cli::RunArguments;
 use crate::config::HOW_TO_SET_A_MODEL;
 use crate::exit::Exit;
+use crate::out;
 use crate::problem::Problem;
 use crate::source::Source;
 use ask::Asker;
@@ -100,6 +102,9 @@ impl Talk<'_> {
                 (Ok(_), _) if self.chat => self.asker.message().await,
                 _ => None,
             };
+        }
+        if let Some(spent) = self.session.timings() {
+            out::tell(&timings::table(&spent));
         }
         self.show.end(&self.session);
         exit

@@ -22,11 +22,12 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
     };
     let (models, world) = models_and_tools(&arguments.world)?;
     let world = LocalFiles::before(files, world);
-    let engine = Engine::builder()
-        .limits(limits)
-        .model(models)
-        .world(world)
-        .build();
+    let builder = Engine::builder().limits(limits).model(models).world(world);
+    let builder = match arguments.timings {
+        true => builder.timed(),
+        false => builder,
+    };
+    let engine = builder.build();
     engine.map_err(|error| Problem::usage(sentence(&error.to_string())))
 }
 
