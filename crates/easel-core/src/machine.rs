@@ -258,11 +258,6 @@ impl Machine {
         self.bind(*self.active.get(&activation)?).ok()
     }
 
-    /// What a firing that is under way reads, resolved anew.
-    pub fn bound(&self, activation: Activation) -> Option<Inputs> {
-        self.bind(*self.active.get(&activation)?).ok()
-    }
-
     /// What a node put out last; of a node in a body, in the body's last pass. `None` if that never began.
     pub fn ports(&self, node: NodeId) -> Option<&Ports> {
         Some(&self.frames.node(self.last_site(node)?)?.ports)
