@@ -15,6 +15,11 @@ pub trait Clock: Send + Sync {
 
     /// Resolves when an attempt has taken that long. A clock on which no time passes never resolves it.
     fn deadline(&self, milliseconds: u64) -> BoxFuture<'static, ()>;
+
+    /// A time as canvases show it (`sys.date`): `2026-01-02 03:04:05`, in the machine's time zone unless it says otherwise.
+    fn shown(&self, at: Timestamp) -> String {
+        local_date_time(at)
+    }
 }
 
 /// The time of the machine that Easel runs on. Works under any async runtime.
@@ -62,6 +67,11 @@ impl Clock for StandingClock {
 
     fn deadline(&self, _: u64) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
+    }
+
+    /// In UTC, so that a scripted run says the same everywhere.
+    fn shown(&self, at: Timestamp) -> String {
+        utc_date_time(at)
     }
 }
 

@@ -12,7 +12,6 @@ use easel_core::{Object, Value};
 use easel_tools::files::{FileDescriptor, FileRequest};
 use easel_tools::references::References;
 
-use crate::clock::local_date_time;
 use crate::driver::{Driver, Observer, TurnEnd};
 use crate::engine::Engine;
 use crate::journal::JournalError;
@@ -346,7 +345,7 @@ impl Session {
         let turns = turns.and_then(Value::as_i64).unwrap_or(0);
         let turns = Value::from(turns.saturating_add(1));
         changed.insert("sys.conversation_turns".into(), turns);
-        let now = local_date_time(self.engine.clock.now());
+        let now = self.engine.clock.shown(self.engine.clock.now());
         changed.insert("sys.date".into(), Value::from(now));
         if let Some(kwargs) = &input.chat_template_kwargs {
             changed.insert("sys.chat_template_kwargs".into(), kwargs.clone());

@@ -3,6 +3,7 @@
 mod canvas;
 mod compare;
 mod files;
+mod record;
 
 use crate::cli::TestArguments;
 use crate::exit::Exit;
@@ -12,6 +13,9 @@ use files::Case;
 
 /// Runs the cases and says how each went.
 pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
+    if arguments.record {
+        return record::record(arguments);
+    }
     let mut failed = 0;
     for folder in &arguments.cases {
         let case = Case::read(folder)?;

@@ -17,3 +17,9 @@ pub fn line(text: &str) {
 pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
+
+/// Writes a piece of text to standard error.
+pub fn show(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}

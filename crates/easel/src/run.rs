@@ -26,6 +26,8 @@ use ask::Asker;
 use files::LocalFiles;
 use show::Show;
 
+pub use setup::models_and_tools;
+
 /// Runs a workflow.
 pub fn run(arguments: &RunArguments) -> Result<Exit, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -88,6 +90,7 @@ impl Talk<'_> {
                     .await
             };
             self.show.turn_over(&self.session, &ending);
+            self.show.asks(self.asker.is_there());
             exit = exit_of(&ending);
             if let Some(problem) = self.problem(&ending) {
                 problem.tell();

@@ -134,7 +134,8 @@ async fn run_turn(
     trace
 }
 
-fn input(turn: &Turn) -> Input {
+/// What a turn brings.
+pub fn input(turn: &Turn) -> Input {
     let object = |map: &Map<String, Json>| {
         map.iter()
             .map(|(key, value)| (Arc::from(key.as_str()), Value::from(value)))

@@ -37,9 +37,13 @@ impl Asker {
 
     /// The next message of a chat; `None` if there is none.
     pub async fn message(&self) -> Option<Input> {
-        self.prompt("> ");
-        let line = self.lines.next().await?;
-        Some(Input::from(line.trim_end()))
+        loop {
+            self.prompt("> ");
+            let line = self.lines.next().await?;
+            if !line.trim().is_empty() {
+                return Some(Input::from(line.trim_end()));
+            }
+        }
     }
 
     /// The answer to a form; `None` if nobody answers.

@@ -119,8 +119,21 @@ impl Show {
         if let Form::Json(record) = &mut self.form {
             record.turn_over(session, ending);
         }
-        if let (Form::Text, Some((fields, tips))) = (&self.form, &self.question) {
-            out::tell(&asked(fields, tips));
+    }
+
+    /// Says what the run waits for; of somebody who is asked field by field only what goes with the question.
+    pub fn asks(&self, somebody: bool) {
+        let (Form::Text, Some((fields, tips))) = (&self.form, &self.question) else {
+            return;
+        };
+        if !tips.trim().is_empty() {
+            out::tell(tips.trim());
+        }
+        if !somebody {
+            out::tell(&format!(
+                "Waiting for: {}. With --chat, lines of standard input answer.",
+                listed(fields)
+            ));
         }
     }
 
@@ -132,16 +145,12 @@ impl Show {
     }
 }
 
-/// What the run waits for, in a line or two.
-fn asked(fields: &Object, tips: &str) -> String {
+/// The fields of a question.
+fn listed(fields: &Object) -> String {
     let names = fields.iter().map(|(key, field)| {
         let optional = field.get("optional").is_some_and(Value::is_truthy);
         let optional = if optional { " (may stay empty)" } else { "" };
         format!("{key}{optional}")
     });
-    let names: Vec<String> = names.collect();
-    match tips.trim() {
-        "" => format!("Waiting for: {}", names.join(", ")),
-        tips => format!("{tips}\nWaiting for: {}", names.join(", ")),
-    }
+    names.collect::<Vec<_>>().join(", ")
 }

@@ -1,0 +1,179 @@
+//! Tools whose answers are recorded.
+
+use std::sync::Arc;
+
+use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
+use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
+use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
+use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
+use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch};
+use easel_runtime::tools::sql::{SqlRequest, SqlRows, SqlRunner};
+use easel_runtime::tools::{ToolError, World};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value as Json, json};
+
+use super::Tape;
+
+/// The sections of `llm.json` that answer tools.
+pub const SECTIONS: [&str; 6] = ["retrieval", "search", "code", "sql", "http", "memory"];
+
+/// A world that is passed on to, and recorded.
+pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
+    let recorded = Arc::new(Recorded {
+        world,
+        tape: tape.clone(),
+    });
+    World {
+        retrieval: recorded.clone(),
+        code: recorded.clone(),
+        sql: recorded.clone(),
+        search: recorded.clone(),
+        http: recorded.clone(),
+        files: recorded.clone(),
+        memory: recorded,
+    }
+}
+
+struct Recorded {
+    world: World,
+    tape: Arc<Tape>,
+}
+
+impl Recorded {
+    /// Records what a call comes to: `when` says which call it was, `answer` what it gave.
+    fn record<'a, T: Send + 'a>(
+        &'a self,
+        section: &'static str,
+        when: Json,
+        call: BoxFuture<'a, Result<T, ToolError>>,
+        answer: impl Fn(&T) -> Json + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, ToolError>> {
+        let place = self.tape.begin(section);
+        async move {
+            let result = call.await;
+            let mut rule = match &result {
+                Ok(given) => answer(given),
+                Err(error) => json!({"error": error.to_string()}),
+            };
+            if let Some(rule) = rule.as_object_mut() {
+                rule.shift_insert(0, "match".to_owned(), when);
+                rule.shift_insert(1, "times".to_owned(), 1.into());
+            }
+            self.tape.end(section, place, rule);
+            result
+        }
+        .boxed()
+    }
+}
+
+fn contains(text: impl Into<Json>) -> Json {
+    json!({"contains": text.into()})
+}
+
+impl Retriever for Recorded {
+    fn retrieve(&self, request: RetrievalRequest) -> BoxFuture<'_, Result<Retrieved, ToolError>> {
+        let when = contains(&*request.query);
+        let call = self.world.retrieval.retrieve(request);
+        self.record(
+            "retrieval",
+            when,
+            call,
+            |found| json!({"chunks": found.chunks, "doc_aggs": found.doc_aggs}),
+        )
+    }
+}
+
+impl WebSearch for Recorded {
+    fn search(&self, request: SearchRequest) -> BoxFuture<'_, Result<SearchResults, ToolError>> {
+        let when = match request.subject.as_str() {
+            Some(query) => contains(query),
+            None => json!({}),
+        };
+        let call = self.world.search.search(request);
+        self.record(
+            "search",
+            when,
+            call,
+            |found| json!({"results": found.results}),
+        )
+    }
+}
+
+impl CodeRunner for Recorded {
+    fn run(&self, request: CodeRequest) -> BoxFuture<'_, Result<CodeOutcome, ToolError>> {
+        let when = contains(&*request.script);
+        let call = self.world.code.run(request);
+        self.record("code", when, call, |outcome| {
+            let mut rule = json!({"stdout": outcome.stdout, "stderr": outcome.stderr});
+            if let (Some(result), Some(rule)) = (&outcome.result, rule.as_object_mut()) {
+                rule.insert("result".to_owned(), result.value.to_json());
+            }
+            rule
+        })
+    }
+}
+
+impl SqlRunner for Recorded {
+    fn query(&self, request: SqlRequest) -> BoxFuture<'_, Result<SqlRows, ToolError>> {
+        let when = contains(&*request.statement);
+        let call = self.world.sql.query(request);
+        self.record(
+            "sql",
+            when,
+            call,
+            |rows| json!({"columns": rows.columns, "rows": rows.rows}),
+        )
+    }
+}
+
+impl HttpSender for Recorded {
+    fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>> {
+        // What stands behind the question mark may be a key.
+        let address = request.url.split(['?', '#']).next().unwrap_or_default();
+        let when = json!({"method": request.method.to_uppercase(), "contains": address});
+        let call = self.world.http.send(request);
+        self.record(
+            "http",
+            when,
+            call,
+            |response| json!({"status": response.status, "text": response.body}),
+        )
+    }
+}
+
+impl MemoryStore for Recorded {
+    fn save(&self, request: MemorySave) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.world.memory.save(request)
+    }
+
+    fn search(
+        &self,
+        request: MemoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<easel_runtime::Object>, ToolError>> {
+        let when = contains(&*request.query);
+        let call = self.world.memory.search(request);
+        self.record(
+            "memory",
+            when,
+            call,
+            |messages| json!({"messages": messages}),
+        )
+    }
+}
+
+impl FileStore for Recorded {
+    fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
+        let id = request.file.id.clone();
+        let call = self.world.files.read(request);
+        async move {
+            let content = call.await?;
+            if let FileContent::Text { text, .. } = &content {
+                self.tape.file(&id, text);
+            }
+            Ok(content)
+        }
+        .boxed()
+    }
+}
