@@ -63,8 +63,9 @@ pub enum Command {
 #[command(after_help = "\
 Exit codes: 0 done, 1 the run failed, 2 usage, 3 the check refused, 4 waiting for input.
 
-The answer goes to standard output, everything else to standard error. With --concurrency 1 nodes start
-in the order of the file; otherwise steps that do not depend on each other run at the same time.
+The answer goes to standard output, everything else to standard error. With --concurrency 1
+nodes start in the order of the file; otherwise steps that do not depend on each other run at
+the same time.
 
 Examples:
   easel run examples/hello.json \"Ada\"
@@ -79,6 +80,10 @@ pub struct RunArguments {
     pub file: PathBuf,
     /// What the user says; - reads standard input.
     pub query: Option<String>,
+
+    /// Attempts under way at once. With 1, nodes start in the order of the file.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: u32,
 
     /// An input by name: text, JSON, or @FILE for the text of a file. May be repeated.
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Input")]
@@ -104,10 +109,6 @@ pub struct RunArguments {
 
     #[command(flatten)]
     pub world: WorldArguments,
-
-    /// Attempts under way at once. With 1, nodes start in the order of the file.
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub concurrency: u32,
 
     /// Print one JSON object at the end: ending, outputs, history with every attempt, usage.
     #[arg(long, help_heading = "Output")]
@@ -141,7 +142,8 @@ pub struct WorldArguments {
 /// Arguments of `easel check`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 no errors, 2 a file cannot be read, 3 there are errors. Warnings do not keep a workflow from running.
+Exit codes: 0 no errors, 2 a file cannot be read, 3 there are errors. Warnings do not keep a
+workflow from running.
 
 Examples:
   easel check canvas.json
@@ -185,15 +187,16 @@ pub struct ComponentsArguments {
 /// Arguments of `easel test`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A case is a folder: canvas.json is the workflow, turns.json what the caller does, llm.json what models and tools
-answer, expected.json what should happen. Nothing outside the folder is touched, and the clock stands still.
+A case is a folder: canvas.json is the workflow, turns.json what the caller does, llm.json what
+models and tools answer, expected.json what should happen. Nothing outside the folder is touched,
+and the clock stands still.
 
 Exit codes: 0 all cases are as expected, 1 one differs, 2 one cannot be read.
 
 Examples:
-  easel test cases/*                                                run all cases
-  easel test cases/refund --level 3                                 compare the model requests too
-  easel test cases/new --record --from canvas.json --query \"Hi\"     make a case from a real run")]
+  easel test cases/*                                              run all cases
+  easel test cases/refund --level 3                               compare the model requests too
+  easel test cases/new --record --from canvas.json --query \"Hi\"   make a case from a real run")]
 pub struct TestArguments {
     /// Case folders.
     #[arg(required = true, value_name = "CASE", value_hint = ValueHint::DirPath)]

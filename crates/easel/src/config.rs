@@ -42,7 +42,7 @@ pub struct HttpSettings {
 const USUAL: &str = "easel.toml";
 
 /// The provider that `--base-url` makes.
-const FLAGGED: &str = "base-url";
+const FLAGGED: &str = "--base-url";
 
 /// Providers that need no settings: kind, and where their key and their address are in the environment.
 const WELL_KNOWN: [(&str, ProviderKind, &str, &str); 4] = [

@@ -1,0 +1,11 @@
+//! The `easel` command as people and scripts use it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod chat;
+mod check;
+mod easel;
+mod help;
+mod model;
+mod run;
+mod scripts;
+mod test;

@@ -1,0 +1,119 @@
+//! `easel test`.
+
+use serde_json::json;
+
+use crate::easel::{Desk, asks_a_model};
+
+/// A case that is recorded from a scripted world.
+fn recorded(desk: &Desk) {
+    desk.json("a.json", &asks_a_model());
+    desk.json(
+        "w.json",
+        &json!({"rules": [{"match": {"turn": 1}, "reply": "Bye!"}, {"reply": "Hello!"}]}),
+    );
+    let arguments = [
+        "test", "case", "--record", "--from", "a.json", "--query", "Hi", "--query", "Ciao",
+        "--world", "w.json",
+    ];
+    let made = desk.easel(&arguments);
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert_eq!(
+        made.out,
+        "Recorded case: turns 2, answers of models 2, answers of tools 0.\nRead expected.json, then: easel test case\n"
+    );
+}
+
+#[test]
+fn a_recorded_case_holds_without_the_world() {
+    let desk = Desk::new();
+    recorded(&desk);
+    std::fs::remove_file(desk.path("w.json")).unwrap();
+    let ran = desk.easel(&["test", "case", "--level", "3"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "✓ case\n"));
+}
+
+#[test]
+fn a_difference_is_shown_where_it_is() {
+    let desk = Desk::new();
+    recorded(&desk);
+    desk.write(
+        "case/llm.json",
+        &desk.read("case/llm.json").replace("Bye!", "Good-bye!"),
+    );
+    let ran = desk.easel(&["test", "case"]);
+    assert_eq!(ran.code, 1);
+    insta::assert_snapshot!(ran.out);
+    let both = desk.easel(&["test", "case", "case", "--level", "1"]);
+    assert!(
+        both.out.ends_with("2 cases, 2 not as expected\n"),
+        "{}",
+        both.out
+    );
+}
+
+#[test]
+fn what_happens_can_be_written_down() {
+    let desk = Desk::new();
+    recorded(&desk);
+    std::fs::remove_file(desk.path("case/expected.json")).unwrap();
+    let ran = desk.easel(&["test", "case", "--trace", "case/expected.json"]);
+    assert_eq!(ran.code, 1, "there was nothing to compare with");
+    assert_eq!(desk.easel(&["test", "case", "--level", "3"]).code, 0);
+}
+
+#[test]
+fn a_case_that_cannot_be_read_is_wrong_use() {
+    let desk = Desk::new();
+    assert_eq!(desk.easel(&["test", "nowhere"]).code, 2);
+    recorded(&desk);
+    desk.write("case/turns.json", "{\"turns\": 3}");
+    assert_eq!(desk.easel(&["test", "case"]).code, 2);
+}
+
+#[test]
+fn recording_overwrites_no_canvas_and_no_turns() {
+    let desk = Desk::new();
+    recorded(&desk);
+    let again = desk.easel(&[
+        "test", "case", "--record", "--query", "Other", "--world", "w.json",
+    ]);
+    assert_eq!(again.code, 2);
+    assert!(
+        again.err.contains("turns.json is there already"),
+        "{}",
+        again.err
+    );
+    assert_eq!(
+        desk.easel(&["test", "case", "--record", "--world", "w.json"])
+            .code,
+        0,
+        "what the folder holds is recorded anew"
+    );
+}
+
+#[test]
+fn a_key_that_is_used_is_not_written_down() {
+    let desk = Desk::new();
+    let mut document = asks_a_model();
+    document["components"]["TavilySearch:T"] = json!({
+        "obj": {"component_name": "TavilySearch", "params": {"query": "{sys.query}", "api_key": "${SEARCH_KEY}"}},
+        "downstream": []
+    });
+    document["components"]["begin"]["downstream"] = json!(["LLM:A", "TavilySearch:T"]);
+    desk.json("a.json", &document);
+    desk.json("w.json", &json!({
+        "rules": [{"reply": "The key is secret-0123456789."}],
+        "search": [{"results": [{"title": "secret-0123456789", "url": "http://x", "content": "c", "score": 1}]}]
+    }));
+    let mut command = desk.command(&[
+        "test", "case", "--record", "--from", "a.json", "--query", "Hi", "--world", "w.json",
+    ]);
+    let made = command
+        .env("SEARCH_KEY", "secret-0123456789")
+        .status()
+        .unwrap();
+    assert!(made.success());
+    for file in ["case/llm.json", "case/expected.json"] {
+        assert!(!desk.read(file).contains("secret-0123456789"), "{file}");
+    }
+}
