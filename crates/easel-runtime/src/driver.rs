@@ -4,8 +4,10 @@
 //! an effect that follows from it reaches the outside.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use easel_components::{Call, Failure, PieceKind, Run, Turn, Wire};
@@ -28,6 +30,9 @@ use crate::journal::JournalError;
 use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
 use crate::workflow::Workflow;
+
+/// Effects performed in a row before other runs on the same thread get their turn.
+const BURST: u32 = 128;
 
 /// Where the driver puts what people see.
 pub type Observer<'a> = dyn FnMut(RunEvent) + Send + 'a;
@@ -144,12 +149,17 @@ impl Driver {
         stop: impl Future<Output = ()>,
     ) -> Result<TurnEnd, JournalError> {
         let mut stop = pin!(stop.fuse());
+        let mut performed = 0;
         loop {
             if (&mut stop).now_or_never().is_some() {
                 self.happened(Fact::Cancelled, observe);
             }
             if let Some(effect) = self.effects.pop_front() {
                 self.perform(effect, observe).await?;
+                performed += 1;
+                if performed % BURST == 0 {
+                    give_way().await;
+                }
                 continue;
             }
             match self.machine.life() {
@@ -494,6 +504,19 @@ fn fact(activation: Activation, attempt: u32, result: Result<Completion, Failure
             usage,
         },
     }
+}
+
+/// Lets whatever else the executor has go first.
+async fn give_way() {
+    let mut gave = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut gave, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 fn too_slow(name: &str, seconds: f64) -> Fault {

@@ -6,6 +6,8 @@
 mod answer;
 mod anthropic;
 mod frames;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod gemini;
 mod ollama;
 mod openai;
@@ -14,7 +16,7 @@ mod wire;
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use easel_secrets::{Masker, Secret};
@@ -46,7 +48,9 @@ pub struct HttpModel {
 struct HttpProvider {
     name: Arc<str>,
     base: Url,
-    client: Client,
+    /// Set up when it is first needed: reading the machine's certificates takes longer than many a run.
+    client: OnceLock<Client>,
+    headers: HeaderMap,
     wire: Box<dyn Wire>,
     key: Option<String>,
     secrets: Arc<dyn easel_secrets::Provider>,
@@ -78,13 +82,12 @@ impl HttpModel {
         };
         let key = key_name(&config).map_err(|cause| wrong("key", cause))?;
         let headers = headers(&*wire, &config).map_err(|cause| wrong("headers", cause))?;
-        let client = client(&base, headers, config.connect_timeout_s)
-            .map_err(|cause| wrong("base_url", cause))?;
         Ok(HttpModel {
             provider: Arc::new(HttpProvider {
                 name: name.into(),
                 base,
-                client,
+                client: OnceLock::new(),
+                headers,
                 wire,
                 key,
                 secrets,
@@ -123,6 +126,23 @@ impl fmt::Debug for HttpModel {
 }
 
 impl HttpProvider {
+    /// The client that speaks to it. Errors: the machine's TLS cannot be used.
+    fn client(&self) -> Result<&Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let made = client(
+            &self.base,
+            self.headers.clone(),
+            self.config.connect_timeout_s,
+        );
+        let made = made.map_err(|cause| ModelError::Unsendable {
+            provider: self.name(),
+            cause,
+        })?;
+        Ok(self.client.get_or_init(|| made))
+    }
+
     fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
@@ -196,7 +216,7 @@ impl HttpProvider {
         }
         let body = serde_json::to_vec(&body).map_err(|error| unsendable(error.to_string()))?;
         let mut post = self
-            .client
+            .client()?
             .post(self.url(&model.name))
             .header(CONTENT_TYPE, "application/json")
             .body(body);
@@ -245,7 +265,8 @@ impl HttpProvider {
             )
         })?;
         let (until, stage) = time.next();
-        let sent = timeout_at(until, self.client.execute(again)).await;
+        let client = self.client().map_err(|error| (error, None))?;
+        let sent = timeout_at(until, client.execute(again)).await;
         let response = match sent {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err((self.not_sent(error), None)),

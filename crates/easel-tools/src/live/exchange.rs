@@ -1,7 +1,7 @@
 //! HTTP requests over the network.
 
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -53,32 +53,44 @@ impl Default for HttpConfig {
 pub struct LiveHttp {
     config: Arc<HttpConfig>,
     allow: Arc<Allow>,
+    own_proxy: Option<Proxy>,
     /// Dials public addresses and allowed networks only.
-    guarded: Client,
+    guarded: Late,
     /// For names the deployment allows, wherever they lead, and for its own proxy.
-    open: Client,
+    open: Late,
 }
 
+/// A client that is set up when it is first needed: reading the machine's certificates takes longer than many a run.
+type Late = Arc<OnceLock<Client>>;
+
 impl LiveHttp {
-    /// Sets up the clients.
+    /// A sender that connects when it is first asked to.
     ///
-    /// Errors: the deployment's proxy is no URL, or the machine's TLS cannot be used.
+    /// Errors: the deployment's proxy is no URL.
     pub fn new(config: HttpConfig) -> Result<LiveHttp, ToolError> {
-        let allow = Arc::new(config.allow.clone());
-        let own_proxy = config.proxy.as_deref().map(proxy).transpose()?;
-        let client =
-            |resolver: Option<GuardedResolver>| build(&config, resolver, own_proxy.clone());
-        let open = client(None)?;
-        let guarded = match own_proxy {
-            Some(_) => open.clone(),
-            None => client(Some(GuardedResolver(Arc::clone(&allow))))?,
-        };
         Ok(LiveHttp {
+            allow: Arc::new(config.allow.clone()),
+            own_proxy: config.proxy.as_deref().map(proxy).transpose()?,
+            guarded: Late::default(),
+            open: Late::default(),
             config: Arc::new(config),
-            allow,
-            guarded,
-            open,
         })
+    }
+
+    /// The client for names the deployment allows. Errors: the machine's TLS cannot be used.
+    fn open(&self) -> Result<&Client, ToolError> {
+        ready(&self.open, || {
+            build(&self.config, None, self.own_proxy.clone())
+        })
+    }
+
+    /// The client for all others. Errors: as for [`LiveHttp::open`].
+    fn guarded(&self) -> Result<&Client, ToolError> {
+        if self.own_proxy.is_some() {
+            return self.open();
+        }
+        let resolver = GuardedResolver(Arc::clone(&self.allow));
+        ready(&self.guarded, || build(&self.config, Some(resolver), None))
     }
 
     async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, ToolError> {
@@ -89,8 +101,8 @@ impl LiveHttp {
             let (_, cleared) = check_url(hop.url.as_str(), &self.allow)?;
             let client = match (&through, cleared) {
                 (Some(client), _) => client,
-                (None, Cleared::AllowedName(_)) => &self.open,
-                (None, Cleared::Name(_) | Cleared::Address(_)) => &self.guarded,
+                (None, Cleared::AllowedName(_)) => self.open()?,
+                (None, Cleared::Name(_) | Cleared::Address(_)) => self.guarded()?,
             };
             let response = hop.send(client).await?;
             match hop.next(&response)? {
@@ -305,6 +317,20 @@ fn unusable(what: &str, error: &dyn Error) -> ToolError {
     ToolError::InvalidRequest {
         what: what.to_owned(),
         problem: error.to_string(),
+    }
+}
+
+/// What was made before, or is made now.
+fn ready(
+    late: &OnceLock<Client>,
+    make: impl FnOnce() -> Result<Client, ToolError>,
+) -> Result<&Client, ToolError> {
+    match late.get() {
+        Some(client) => Ok(client),
+        None => {
+            let made = make()?;
+            Ok(late.get_or_init(|| made))
+        }
     }
 }
 

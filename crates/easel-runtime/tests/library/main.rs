@@ -1,0 +1,8 @@
+//! What programs do that embed Easel.
+#![allow(clippy::unwrap_used)]
+
+mod cancelling;
+mod conversations;
+mod journals;
+mod own;
+mod sharing;
