@@ -5,6 +5,7 @@ mod branches;
 mod cancelling;
 mod concurrency;
 mod dead_paths;
+mod differential;
 mod failures;
 mod forms;
 mod iterations;
