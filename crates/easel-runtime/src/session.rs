@@ -219,7 +219,7 @@ impl Session {
             return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
         let began = self.engine.timed.then(Instant::now);
-        let files = self.read_files(&input).await?;
+        let files = read_files(&self.engine, &input).await?;
         let resuming = self.waiting;
         let changed = self.variables_for(&input, files, resuming);
         let mut history = self.history.clone();
@@ -385,21 +385,21 @@ impl Session {
             history: Arc::new(history),
         }
     }
+}
 
-    /// The texts and images of uploaded files; `None` if there are none.
-    async fn read_files(&self, input: &Input) -> Result<Option<Value>, TurnError> {
-        if input.files.is_empty() {
-            return Ok(None);
-        }
-        let mut read = Vec::new();
-        for file in &input.files {
-            let request = FileRequest {
-                file: FileDescriptor::from_value(file)?,
-                layout: None,
-            };
-            let content = self.engine.services.world.files.read(request).await?;
-            read.push(Value::from(content.rendered()));
-        }
-        Ok(Some(Value::from(read)))
+/// The texts and images of uploaded files; `None` if there are none.
+async fn read_files(engine: &Engine, input: &Input) -> Result<Option<Value>, TurnError> {
+    if input.files.is_empty() {
+        return Ok(None);
     }
+    let mut read = Vec::new();
+    for file in &input.files {
+        let request = FileRequest {
+            file: FileDescriptor::from_value(file)?,
+            layout: None,
+        };
+        let content = engine.services.world.files.read(request).await?;
+        read.push(Value::from(content.rendered()));
+    }
+    Ok(Some(Value::from(read)))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use easel_runtime::{Engine, Input};
+use easel_runtime::{Ending, Engine, Input, RunEvent};
 use futures::executor::block_on;
 use futures::future::join;
 use serde_json::json;
@@ -37,4 +37,22 @@ fn a_long_run_of_pure_nodes_lets_others_go_on() {
         first_of_b < events_of_one / 2,
         "{first_of_b} of {events_of_one}"
     );
+}
+
+#[test]
+fn a_turn_can_be_made_on_another_thread() {
+    let engine = Engine::builder().build().unwrap();
+    let said = json!({"content": ["on it"]});
+    let text = canvas(&[("Message:M", "Message", said)]);
+    let workflow = Arc::new(engine.load(&text).unwrap());
+    let mut session = engine.session(&workflow);
+    let turn = async move {
+        let mut said = String::new();
+        let mut observe = |event: RunEvent| said += event.text();
+        let ending = session.turn(Input::from("go"), &mut observe).await;
+        (ending.unwrap(), said)
+    };
+    let thread = std::thread::spawn(|| block_on(turn));
+    let (ending, said) = thread.join().unwrap();
+    assert_eq!((ending, &*said), (Ending::Finished, "on it"));
 }
