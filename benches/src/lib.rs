@@ -62,49 +62,41 @@ fn merge(script: &str) -> Json {
 
 /// Begin, then `length` text nodes, each reading the one before, then a Message.
 pub fn chain(length: usize) -> Vec<u8> {
-    let name = |n: usize| format!("StringTransform:N{n}");
+    let name = |n: usize| match n == length {
+        true => "Message:End".to_owned(),
+        false => format!("StringTransform:N{n}"),
+    };
     let mut canvas = Canvas::new(&[&name(0)]);
     for n in 0..length {
         let script = match n {
             0 => "{sys.query}".to_owned(),
             n => format!("{{{}@result}}", name(n - 1)),
         };
-        let next = match n + 1 == length {
-            true => "Message:End".to_owned(),
-            false => name(n + 1),
-        };
+        let next = name(n + 1);
         canvas = canvas.node(&name(n), "StringTransform", merge(&script), &[&next], None);
     }
-    let said = json!({"content": [format!("{{{}@result}}", name(length - 1))]});
+    let said = match length {
+        0 => "{sys.query}".to_owned(),
+        length => format!("{{{}@result}}", name(length - 1)),
+    };
+    let said = json!({"content": [said]});
     canvas
         .node("Message:End", "Message", said, &[], None)
         .text()
 }
 
-/// Begin, then `width` text nodes side by side, then a Message that joins them.
+/// Begin, then `width` text nodes side by side, then a Message that joins them and says the first.
 pub fn fan(width: usize) -> Vec<u8> {
-    let names: Vec<String> = (0..width)
-        .map(|n| format!("StringTransform:F{n}"))
-        .collect();
+    let name = |n: usize| format!("StringTransform:F{n}");
+    let names: Vec<String> = (0..width).map(name).collect();
     let mut canvas = Canvas::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for name in &names {
-        canvas = canvas.node(
-            name,
-            "StringTransform",
-            merge("{sys.query}"),
-            &["Message:End"],
-            None,
-        );
+        let params = merge("{sys.query}");
+        canvas = canvas.node(name, "StringTransform", params, &["Message:End"], None);
     }
-    let said: String = names.iter().map(|n| format!("{{{n}@result}}")).collect();
+    let said = json!({"content": [format!("{{{}@result}}", name(0))]});
     canvas
-        .node(
-            "Message:End",
-            "Message",
-            json!({"content": [said]}),
-            &[],
-            None,
-        )
+        .node("Message:End", "Message", said, &[], None)
         .text()
 }
 
@@ -127,45 +119,92 @@ pub fn iteration(items: usize) -> Vec<u8> {
         .text()
 }
 
-/// `depth` iterations, one inside the other, each with one pass; the innermost text node reads a variable and a port of
-/// the root.
-pub fn nested(depth: usize) -> Vec<u8> {
-    let mut canvas = Canvas::new(&["StringTransform:Root"])
-        .variable("env.one", json!(["x"]))
-        .node(
-            "StringTransform:Root",
-            "StringTransform",
-            merge("{sys.query}"),
-            &["Iteration:I0"],
-            None,
-        );
-    for level in 0..depth {
-        let id = format!("Iteration:I{level}");
-        let parent = level.checked_sub(1).map(|n| format!("Iteration:I{n}"));
-        let next: &[&str] = if level == 0 { &["Message:End"] } else { &[] };
-        let params = json!({"items_ref": "env.one"});
-        canvas = canvas.node(&id, "Iteration", params, next, parent.as_deref());
-        let inner = match level + 1 == depth {
-            true => "StringTransform:Leaf".to_owned(),
-            false => format!("Iteration:I{}", level + 1),
+/// The node of [`nested`] that reads.
+pub const READER: &str = "StringTransform:Reader";
+
+/// `reads` text nodes one after the other, then `depth` iterations, one inside the other, each with one pass; the
+/// innermost node reads all the text nodes.
+pub fn nested(depth: usize, reads: usize) -> Vec<u8> {
+    let read = |n: usize| format!("StringTransform:R{n}");
+    let inner = |level: usize| match level == depth {
+        true => READER.to_owned(),
+        false => format!("Iteration:I{level}"),
+    };
+    let mut canvas = Canvas::new(&[&read(0)]).variable("env.one", json!(["x"]));
+    for n in 0..reads {
+        let next = match n + 1 == reads {
+            true => inner(0),
+            false => read(n + 1),
         };
-        canvas = canvas.node(
-            &format!("IterationItem:T{level}"),
-            "IterationItem",
-            json!({}),
-            &[&inner],
-            Some(&id),
-        );
+        let params = merge("{sys.query}");
+        canvas = canvas.node(&read(n), "StringTransform", params, &[&next], None);
     }
-    let parent = depth.checked_sub(1).map(|n| format!("Iteration:I{n}"));
+    let mut parent = None;
+    for level in 0..depth {
+        let (id, params) = (inner(level), json!({"items_ref": "env.one"}));
+        let item = format!("IterationItem:T{level}");
+        let next = inner(level + 1);
+        canvas = canvas
+            .node(&id, "Iteration", params, &[], parent.as_deref())
+            .node(&item, "IterationItem", json!({}), &[&next], Some(&id));
+        parent = Some(id);
+    }
+    let script: String = (0..reads)
+        .map(|n| format!("{{{}@result}}", read(n)))
+        .collect();
     canvas
         .node(
-            "StringTransform:Leaf",
+            READER,
             "StringTransform",
-            merge("{StringTransform:Root@result}"),
+            merge(&script),
             &[],
             parent.as_deref(),
         )
+        .text()
+}
+
+/// `length` text nodes, the last of which leads back to the first unless a Switch says that it is enough.
+pub fn circle(length: usize) -> Vec<u8> {
+    circles_of(1, length)
+}
+
+/// `nodes` nodes in circles of five, one after the other.
+pub fn circles(nodes: usize) -> Vec<u8> {
+    circles_of(nodes / 5, 5)
+}
+
+fn circles_of(count: usize, length: usize) -> Vec<u8> {
+    let name = |circle: usize, n: usize| match n + 1 == length {
+        true => format!("Switch:C{circle}"),
+        false => format!("StringTransform:C{circle}N{n}"),
+    };
+    let mut canvas = Canvas::new(&[&name(0, 0)]);
+    for circle in 0..count {
+        for n in 0..length - 1 {
+            let next = name(circle, n + 1);
+            let params = merge("{sys.query}");
+            canvas = canvas.node(&name(circle, n), "StringTransform", params, &[&next], None);
+        }
+        let back = name(circle, 0);
+        let onward = match circle + 1 == count {
+            true => "Message:End".to_owned(),
+            false => name(circle + 1, 0),
+        };
+        let enough = json!({
+            "logical_operator": "and",
+            "items": [{"cpn_id": "sys.query", "operator": "contains", "value": "enough"}],
+            "to": [onward],
+        });
+        let params = json!({"conditions": [enough], "end_cpn_ids": [back]});
+        canvas = canvas.node(
+            &name(circle, length - 1),
+            "Switch",
+            params,
+            &[&onward, &back],
+            None,
+        );
+    }
+    canvas
         .node(
             "Message:End",
             "Message",
@@ -173,5 +212,34 @@ pub fn nested(depth: usize) -> Vec<u8> {
             &[],
             None,
         )
+        .text()
+}
+
+/// A canvas of about that many bytes, as canvases with agents are: few nodes with long prompts that read one another.
+pub fn agents(bytes: usize) -> Vec<u8> {
+    const PROMPT: usize = 4_000;
+    let count = bytes / (PROMPT + 500);
+    let name = |n: usize| format!("Agent:Writer{n}");
+    let mut canvas = Canvas::new(&[&name(0)]);
+    for n in 0..count {
+        let before = match n {
+            0 => "{sys.query}".to_owned(),
+            n => format!("{{{}@content}}", name(n - 1)),
+        };
+        let line = "Read what comes first, then write one paragraph about it in plain words.\n";
+        let params = json!({
+            "sys_prompt": line.repeat(PROMPT / line.len()),
+            "prompts": [{"role": "user", "content": format!("{before} and {{sys.history}}")}],
+            "outputs": {"content": {"type": "string", "value": ""}},
+        });
+        let next = match n + 1 == count {
+            true => "Message:End".to_owned(),
+            false => name(n + 1),
+        };
+        canvas = canvas.node(&name(n), "Agent", params, &[&next], None);
+    }
+    let said = json!({"content": [format!("{{{}@content}}", name(count - 1))]});
+    canvas
+        .node("Message:End", "Message", said, &[], None)
         .text()
 }

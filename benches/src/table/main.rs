@@ -1,178 +1,188 @@
-//! One table for the whole engine: each row beside its floor, measured in alternating pairs in this process.
+//! One table for the whole engine: each row beside its floor, both measured in this process, in alternating pairs.
 //!
-//! Run it with `cargo run --release -p benches`. No model latency; every event is serialised to JSON and counted.
+//! `cargo run --release -p benches` prints it; `benches/README.md` says what the rows are. Words after it choose groups
+//! of rows; a path among them is loaded as the largest canvas instead of one made by number.
 
-use std::io::Write;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+mod engine;
+mod floor;
+mod pairs;
+mod process;
+mod scopes;
 
-use easel_runtime::{Engine, Input, RunEvent, Workflow};
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::Path;
 
-/// Pairs of measurements a row.
-const PAIRS: usize = 15;
+use easel_core::Value;
+use easel_core::bind::{Inputs, ReadId, Resolved};
+use easel_core::reference::canvas::Grammar;
+use easel_core::template::{Rendering, Template};
+use tokio::runtime::{Builder, Runtime};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let engine = Engine::builder().build()?;
-    println!("| what | Easel | floor | ratio | per unit |");
-    println!("|---|---|---|---|---|");
+use engine::{load, load_and_check, run, runs};
+use pairs::{Pair, measure};
 
-    let nodes = 100;
-    let chain = load(&engine, &benches::chain(nodes))?;
-    row(
-        "chain of 100 text nodes / 100 hops",
-        nodes,
-        || run(&engine, &chain, 1),
-        || hops(&runtime, nodes),
-    );
-
-    let width = 50;
-    let fan = load(&engine, &benches::fan(width))?;
-    row(
-        "50-way fan-out and join / 50 spawns joined",
-        width,
-        || run(&engine, &fan, 1),
-        || fan_out(&runtime, width),
-    );
-
-    for items in [1_000, 10_000, 100_000] {
-        let iteration = load(&engine, &benches::iteration(items))?;
-        let name = format!(
-            "iteration over {items} items, body of two / {} hops",
-            items * 2
-        );
-        let engine = roomy(items)?;
-        row(
-            &name,
-            items,
-            || run(&engine, &iteration, 1),
-            || hops(&runtime, items * 2),
-        );
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = Builder::new_current_thread().build()?;
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    match arguments.peek().and_then(|first| first.to_str()) {
+        Some(process::AT_ONCE) => return process::at_once(&runtime),
+        Some(process::PEAK) => return process::peak(arguments.skip(1)),
+        _ => {}
     }
+    let words: Vec<_> = arguments.collect();
+    let file = words.iter().find(|word| Path::new(word).is_file());
+    let chosen = |group: &str| {
+        let mut groups = words.iter().filter(|&word| Some(word) != file).peekable();
+        groups.peek().is_none() || groups.any(|word| *word == *group)
+    };
+    println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
+    println!("|---|---|---|---|---|---|");
+    let groups: [(&str, &dyn Fn() -> Result<(), Box<dyn Error>>); 9] = [
+        ("chain", &|| chain(&runtime)),
+        ("fan", &|| fan(&runtime)),
+        ("iteration", &|| iterations(&runtime)),
+        ("runs", &|| at_once(&runtime)),
+        ("scopes", &scopes),
+        ("render", &|| Ok(render())),
+        ("load", &|| largest(file)),
+        ("growth", &growth),
+        ("process", &process::rows),
+    ];
+    for (group, rows) in groups {
+        if chosen(group) {
+            rows()?;
+        }
+    }
+    Ok(())
+}
 
-    let ten = load(&engine, &benches::chain(8))?;
-    row(
-        "1,000 runs of a 10-node canvas / 10,000 hops",
-        1_000,
-        || run(&engine, &ten, 1_000),
-        || hops(&runtime, 10_000),
-    );
+/// Prints a row. `units`: of what one call of ours consists.
+fn row(what: &str, asked: &str, pair: Pair, units: u32) {
+    let Pair { ours, theirs } = pair;
+    let (ratio, unit) = (pair.ratio(), ours / units);
+    println!("| {what} | {asked} | {ours:.2?} | {theirs:.2?} | {ratio:.2} | {unit:.2?} |");
+}
 
-    let deep = load(&engine, &benches::nested(8))?;
-    let flat = load(&engine, &benches::nested(1))?;
-    row(
-        "nine scopes deep / two",
-        1,
-        || run(&engine, &deep, 1),
-        || run(&engine, &flat, 1),
-    );
+fn chain(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    let chain = load(&engine, &benches::chain(100))?;
+    let pair = measure(|| run(&engine, &chain), || floor::hops(runtime, 100));
+    row("a chain of 100 text nodes / 100 hops", "ratio 3", pair, 100);
+    Ok(())
+}
 
-    let (small, large) = (benches::chain(500), benches::chain(50_000));
+fn fan(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    let fan = load(&engine, &benches::fan(50))?;
+    let pair = measure(|| run(&engine, &fan), || floor::fan_out(runtime, 50));
     row(
-        "load 50,000 nodes / 500 nodes",
-        1,
-        || load_only(&engine, &large),
-        || load_only(&engine, &small),
+        "a 50-way fan-out and join / 50 tasks joined",
+        "200 µs",
+        pair,
+        50,
     );
     Ok(())
 }
 
-fn load(engine: &Arc<Engine>, text: &[u8]) -> Result<Arc<Workflow>, Box<dyn std::error::Error>> {
-    Ok(Arc::new(engine.load(text)?))
+fn iterations(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    for (items, asked) in [(1_000, "8 ms"), (10_000, "80 ms"), (100_000, "800 ms")] {
+        let iteration = load(&engine, &benches::iteration(items))?;
+        let hops = 2 * items;
+        let pair = measure(|| run(&engine, &iteration), || floor::hops(runtime, hops));
+        let what = format!("an iteration over {items} items, body of two / {hops} hops");
+        row(&what, asked, pair, items as u32);
+    }
+    Ok(())
 }
 
-fn load_only(engine: &Arc<Engine>, text: &[u8]) {
-    let loaded = engine.load(text);
-    assert!(std::hint::black_box(loaded).is_ok());
+fn at_once(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    let ten = load(&engine, &benches::chain(8))?;
+    let pair = measure(
+        || runs(runtime, &engine, &ten, 1_000),
+        || floor::runs(runtime, 1_000, 10),
+    );
+    let what = "1,000 runs of a 10-node canvas at once / 1,000 tasks of 10 hops";
+    row(what, "40 ms", pair, 1_000);
+    Ok(())
 }
 
-/// An engine whose runs may be long.
-fn roomy(items: usize) -> Result<Arc<Engine>, easel_runtime::Rejected> {
-    let limits = easel_runtime::RunLimits {
-        node_runs: 10 * items as u64 + 1_000,
-        ..Default::default()
+fn scopes() -> Result<(), Box<dyn Error>> {
+    let (deep, root) = (scopes::Reader::at_depth(8)?, scopes::Reader::at_depth(0)?);
+    let pair = measure(|| deep.read(), || root.read());
+    row(
+        "a read eight scopes deep / one at the root",
+        "ratio 1.2",
+        pair,
+        scopes::READS as u32,
+    );
+    Ok(())
+}
+
+fn render() {
+    let (template, inputs) = prompt();
+    let text = template.render(&inputs, Rendering::Display);
+    let pair = measure(
+        || drop(std::hint::black_box(&template).render(&inputs, Rendering::Display)),
+        || drop(std::hint::black_box(&text).clone()),
+    );
+    let what = "a prompt of 10 KB with 20 references / a copy of its text";
+    row(what, "2 µs", pair, 1);
+}
+
+/// A template of 10 KB with 20 references, and what they are.
+fn prompt() -> (Template, Inputs) {
+    let text: String = (0..20)
+        .map(|n| format!("{}{{Agent:A@p{n}}}", "x".repeat(500)))
+        .collect();
+    let grammar = Grammar {
+        known: &|_| true,
+        in_iteration: false,
+        jinja: false,
     };
-    Engine::builder().limits(limits).build()
-}
-
-/// Counts what is written to it.
-#[derive(Default)]
-struct Counter(u64);
-
-impl Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn run(engine: &Arc<Engine>, workflow: &Arc<Workflow>, times: usize) {
-    let mut sink = Counter::default();
-    for _ in 0..times {
-        let mut observe = |event: RunEvent| {
-            assert!(serde_json::to_writer(&mut sink, &event).is_ok());
-        };
-        let mut session = engine.session(workflow);
-        let turn = session.turn(Input::from("hello"), &mut observe);
-        let ending = futures::executor::block_on(turn);
-        assert!(matches!(ending, Ok(easel_runtime::Ending::Finished)));
-    }
-    assert!(std::hint::black_box(sink.0) > 0);
-}
-
-/// The floor of a hop: a task is spawned, sends one value over a channel, and the next starts when it came.
-fn hops(runtime: &tokio::runtime::Runtime, count: usize) {
-    runtime.block_on(async {
-        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-        for n in 0..count {
-            let sender = sender.clone();
-            tokio::spawn(async move { sender.send(n) });
-            std::hint::black_box(receiver.recv().await);
-        }
+    let mut reads = 0;
+    let template = grammar.template(&text, |_| {
+        reads += 1;
+        ReadId(reads - 1)
     });
+    let value = Resolved::Value(Value::from("a short value"));
+    (template, Inputs(vec![value; 20].into()))
 }
 
-/// The floor of a fan-out: tasks are spawned, and all their values come back over one channel.
-fn fan_out(runtime: &tokio::runtime::Runtime, width: usize) {
-    runtime.block_on(async {
-        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-        for n in 0..width {
-            let sender = sender.clone();
-            tokio::spawn(async move { sender.send(n) });
-        }
-        for _ in 0..width {
-            std::hint::black_box(receiver.recv().await);
-        }
-    });
-}
-
-/// Measures both sides in turn and prints their medians.
-fn row(name: &str, units: usize, mut easel: impl FnMut(), mut floor: impl FnMut()) {
-    let once = |work: &mut dyn FnMut()| {
-        let start = Instant::now();
-        work();
-        start.elapsed()
+fn largest(file: Option<&OsString>) -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    let (what, text) = match file {
+        Some(file) => (file.display().to_string(), std::fs::read(file)?),
+        None => ("a canvas of 118 KB".to_owned(), benches::agents(118_000)),
     };
-    // Warm up, and see how often a short one must be repeated to be measurable.
-    let first = once(&mut easel).max(Duration::from_nanos(1));
-    once(&mut floor);
-    let repeat = (Duration::from_millis(5).as_nanos() / first.as_nanos()).clamp(1, 1_000) as u32;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..PAIRS {
-        ours.push(once(&mut || (0..repeat).for_each(|_| easel())) / repeat);
-        theirs.push(once(&mut || (0..repeat).for_each(|_| floor())) / repeat);
-    }
-    let (ours, theirs) = (median(ours), median(theirs));
-    let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    let each = ours / u32::try_from(units).unwrap_or(u32::MAX);
-    println!("| {name} | {ours:.2?} | {theirs:.2?} | {ratio:.2} | {each:.2?} |");
+    let pair = measure(
+        || drop(std::hint::black_box(engine.load(&text))),
+        || drop(std::hint::black_box(serde_json::from_slice::<Value>(&text))),
+    );
+    row(&format!("load {what} / parse its JSON"), "2 ms", pair, 1);
+    Ok(())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
+/// A hundred times as many nodes should cost about a hundred times as much.
+fn growth() -> Result<(), Box<dyn Error>> {
+    let engine = engine::engine()?;
+    type Shape = fn(usize) -> Vec<u8>;
+    let shapes: [(&str, Shape); 4] = [
+        ("in a chain", benches::chain),
+        ("side by side", benches::fan),
+        ("in one circle", benches::circle),
+        ("in circles of five", benches::circles),
+    ];
+    for (name, shape) in shapes {
+        let (small, large) = (shape(500), shape(50_000));
+        let pair = measure(
+            || load_and_check(&engine, &large),
+            || load_and_check(&engine, &small),
+        );
+        let what = format!("load and check 50,000 nodes {name} / 500");
+        row(&what, "ratio 120", pair, 50_000);
+    }
+    Ok(())
 }

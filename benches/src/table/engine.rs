@@ -1,0 +1,71 @@
+//! What is measured: whole runs, every event serialised to JSON and counted.
+
+use std::error::Error;
+use std::io::Write;
+use std::sync::Arc;
+
+use easel_runtime::{Ending, Engine, Input, RunEvent, RunLimits, Workflow};
+use tokio::runtime::Runtime;
+
+/// An engine whose runs may be long.
+pub fn engine() -> Result<Arc<Engine>, Box<dyn Error>> {
+    let limits = RunLimits {
+        node_runs: u64::MAX,
+        ..RunLimits::default()
+    };
+    Ok(Engine::builder().limits(limits).build()?)
+}
+
+/// Loads a canvas that must load.
+pub fn load(engine: &Engine, text: &[u8]) -> Result<Arc<Workflow>, Box<dyn Error>> {
+    Ok(Arc::new(engine.load(text)?))
+}
+
+/// One run, from the first message to the end.
+pub fn run(engine: &Arc<Engine>, workflow: &Arc<Workflow>) {
+    futures::executor::block_on(one_run(engine.clone(), workflow.clone()));
+}
+
+/// Many runs at once, each a task.
+pub fn runs(runtime: &Runtime, engine: &Arc<Engine>, workflow: &Arc<Workflow>, count: usize) {
+    runtime.block_on(async {
+        let run = || tokio::spawn(one_run(engine.clone(), workflow.clone()));
+        let tasks: Vec<_> = (0..count).map(|_| run()).collect();
+        for task in tasks {
+            assert!(task.await.is_ok());
+        }
+    });
+}
+
+async fn one_run(engine: Arc<Engine>, workflow: Arc<Workflow>) {
+    let mut sink = Counter::default();
+    let mut observe = |event: RunEvent| {
+        assert!(serde_json::to_writer(&mut sink, &event).is_ok());
+    };
+    let mut session = engine.session(&workflow);
+    let ending = session.turn(Input::from("hello"), &mut observe).await;
+    assert!(matches!(ending, Ok(Ending::Finished)));
+    assert!(std::hint::black_box(sink.0) > 0);
+}
+
+/// Loads a canvas and checks it.
+pub fn load_and_check(engine: &Engine, text: &[u8]) {
+    let loaded = engine.load(text);
+    let found = loaded.map(|workflow| engine.check(&workflow).len());
+    assert!(std::hint::black_box(found).is_ok());
+}
+
+/// Counts what is written to it.
+#[derive(Default)]
+struct Counter(u64);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
