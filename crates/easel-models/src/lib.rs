@@ -34,6 +34,9 @@ pub use chat::{
 pub use error::{ModelError, Stage};
 #[cfg(feature = "http")]
 pub use http::HttpModel;
+#[cfg(all(fuzzing, feature = "http"))]
+#[doc(hidden)]
+pub use http::fuzzing;
 pub use registry::{ConfigError, Registry};
 pub use reply::{ChatReply, Collector, FinishReason, ModelEvent, ToolCallDelta, Usage, collect};
 pub use scripted::Scripted;
