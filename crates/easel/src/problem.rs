@@ -126,6 +126,9 @@ pub fn diagnostic(found: &Diagnostic, name: &str, text: &str, terminal: bool) ->
 /// The width of what is no terminal.
 const WIDTH: usize = 100;
 
+/// The narrowest width for which lines are broken.
+const NARROWEST: usize = 30;
+
 fn rendered(shown: &Shown<'_>, terminal: bool) -> String {
     let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let theme = match colour {
@@ -133,10 +136,11 @@ fn rendered(shown: &Shown<'_>, terminal: bool) -> String {
         false => GraphicalTheme::unicode_nocolor(),
     };
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-    let handler = match terminal {
-        true => handler,
-        false => handler.with_width(WIDTH),
+    let columns = match terminal {
+        true => terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
+        false => None,
     };
+    let handler = handler.with_width(columns.unwrap_or(WIDTH).max(NARROWEST));
     let mut text = String::new();
     match handler.render_report(&mut text, shown) {
         Ok(()) => text,

@@ -15,6 +15,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use easel_runtime::{Ending, Input, Session, TurnError, Workflow};
+use tokio::task::JoinSet;
 
 use crate::cli::RunArguments;
 use crate::config::HOW_TO_SET_A_MODEL;
@@ -63,7 +64,10 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     match talk.asker.complete(&workflow, &mut input).await {
         true => Ok(talk.go_on(input).await),
         // Nobody answered, so there is nothing to run.
-        false => Ok(Exit::Waiting),
+        false => {
+            talk.show.end(&talk.session);
+            Ok(Exit::Waiting)
+        }
     }
 }
 
@@ -83,10 +87,12 @@ impl Talk<'_> {
         let mut exit = Exit::Done;
         while let Some(input) = next.take() {
             let ending = {
+                // Gone with the turn: in the next one Ctrl-C is pressed for the first time again.
+                let mut impatience = JoinSet::new();
                 let show = &mut self.show;
                 let mut observe = |event: easel_runtime::RunEvent| show.event(&event);
                 self.session
-                    .turn_until(input, &mut observe, stopped())
+                    .turn_until(input, &mut observe, stopped(&mut impatience))
                     .await
             };
             self.show.turn_over(&self.session, &ending);
@@ -158,13 +164,13 @@ fn advice(code: &str) -> Option<&'static str> {
 }
 
 /// Resolves when somebody presses Ctrl-C. Pressed again, it ends the program at once.
-async fn stopped() {
+async fn stopped(impatience: &mut JoinSet<()>) {
     /// What a shell reports of a program that was interrupted.
     const INTERRUPTED: i32 = 130;
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
-    tokio::spawn(async {
+    impatience.spawn(async {
         if tokio::signal::ctrl_c().await.is_ok() {
             std::process::exit(INTERRUPTED);
         }

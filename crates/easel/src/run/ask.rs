@@ -38,8 +38,7 @@ impl Asker {
     /// The next message of a chat; `None` if there is none.
     pub async fn message(&self) -> Option<Input> {
         loop {
-            self.prompt("> ");
-            let line = self.lines.next().await?;
+            let line = self.line("> ").await?;
             if !line.trim().is_empty() {
                 return Some(Input::from(line.trim_end()));
             }
@@ -98,13 +97,23 @@ impl Asker {
     /// One field, asked until the answer fits. `Some(None)`: left empty.
     async fn ask(&self, field: &Field<'_>) -> Option<Option<Value>> {
         loop {
-            self.prompt(&field.prompt());
-            let line = self.lines.next().await?;
+            let line = self.line(&field.prompt()).await?;
             match field.read(line.trim(), &self.files) {
                 Ok(answer) => return Some(answer),
                 Err(why) => self.prompt(&format!("  {why}\n")),
             }
         }
+    }
+
+    /// The line that somebody writes behind a prompt; `None` if nobody does.
+    async fn line(&self, prompt: &str) -> Option<String> {
+        self.prompt(prompt);
+        let line = self.lines.next().await;
+        if line.is_none() {
+            // Whatever comes next, be it the prompt of a shell, begins a line.
+            self.prompt("\n");
+        }
+        line
     }
 
     /// Shows a prompt to a person.

@@ -31,10 +31,17 @@ fn read_lines() -> mpsc::Sender<Request> {
     let (wanted, requests) = mpsc::channel::<Request>();
     std::thread::spawn(move || {
         for reply in requests {
-            let line = std::io::stdin().lock().lines().next();
             // Whoever asked may be gone.
-            let _ = reply.send(line.and_then(Result::ok));
+            let _ = reply.send(read_line());
         }
     });
     wanted
+}
+
+/// A line without its end. Bytes that are no text are shown as such and end nothing.
+fn read_line() -> Option<String> {
+    let mut line = Vec::new();
+    let length = std::io::stdin().lock().read_until(b'\n', &mut line).ok()?;
+    let text = String::from_utf8_lossy(&line);
+    (length > 0).then(|| text.trim_end_matches(['\n', '\r']).to_owned())
 }

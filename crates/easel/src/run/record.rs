@@ -79,7 +79,9 @@ impl Record {
             .map(|(node, ports)| (node.to_string(), Value::from(ports).to_json()))
             .collect();
         let mut whole = Map::new();
-        whole.insert("ending".to_owned(), self.ending.into());
+        // Without a turn, nobody said what the run is to begin with.
+        let ending = self.ending.unwrap_or("waiting");
+        whole.insert("ending".to_owned(), ending.into());
         let optional = [("error", self.error), ("question", self.question)];
         for (name, value) in optional {
             whole.extend(value.map(|value| (name.to_owned(), value)));

@@ -70,28 +70,28 @@ impl Screen {
         };
         moving.set_draw_target(ProgressDrawTarget::stderr());
         for remark in self.waiting.drain(..) {
-            // A terminal that is gone shows nothing.
-            let _ = moving.println(remark);
+            moving.suspend(|| out::tell(&remark));
         }
     }
 
     /// Shows a line to people who watch.
-    pub fn remark(&mut self, text: String) {
+    pub fn remark(&mut self, text: &str) {
+        let line = one_line(text);
         match &self.moving {
-            Some(_) if self.shared && self.open => self.waiting.push(text),
-            Some(moving) => drop(moving.println(text)),
+            Some(_) if self.shared && self.open => self.waiting.push(line),
+            Some(moving) => moving.suspend(|| out::tell(&line)),
             None => {}
         }
     }
 
     /// Something that moves until it is [done](Screen::done); `None` where nobody watches.
-    pub fn begin(&self, text: String) -> Option<ProgressBar> {
+    pub fn begin(&self, text: &str) -> Option<ProgressBar> {
         let moving = self.moving.as_ref()?;
         let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}").ok()?;
         let bar = moving.add(
             ProgressBar::new_spinner()
                 .with_style(style)
-                .with_message(text),
+                .with_message(one_line(text)),
         );
         bar.enable_steady_tick(TICK);
         Some(bar)
@@ -113,4 +113,9 @@ impl Screen {
             moving.set_draw_target(ProgressDrawTarget::hidden());
         }
     }
+}
+
+/// A text in one line, without what would move the cursor of a terminal: names and errors are other people's words.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }

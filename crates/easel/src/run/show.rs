@@ -123,13 +123,15 @@ impl Show {
 
     /// Says what the run waits for; of somebody who is asked field by field only what goes with the question.
     pub fn asks(&self, somebody: bool) {
-        let (Form::Text, Some((fields, tips))) = (&self.form, &self.question) else {
+        let Some((fields, tips)) = &self.question else {
             return;
         };
-        if !tips.trim().is_empty() {
+        // What goes to programs has the question in it; a person who is asked sees it too.
+        let text = matches!(self.form, Form::Text);
+        if (text || somebody) && !tips.trim().is_empty() {
             out::tell(tips.trim());
         }
-        if !somebody {
+        if text && !somebody {
             out::tell(&format!(
                 "Waiting for: {}. With --chat, lines of standard input answer.",
                 listed(fields)

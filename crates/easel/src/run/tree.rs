@@ -29,16 +29,16 @@ impl Tree {
             } if shown(subject) => {
                 let name = format!("{}{}", INDENT.repeat(scope.len()), subject.name());
                 if opens_body(subject) {
-                    screen.remark(format!("▾ {name}"));
+                    screen.remark(&format!("▾ {name}"));
                 }
-                if let Some(bar) = screen.begin(name) {
+                if let Some(bar) = screen.begin(&name) {
                     self.working.insert(*activation, bar);
                 }
             }
             EventKind::AttemptFailed { subject, step } => {
                 let fault = step.fault.as_ref().map_or("", |fault| &fault.message);
                 let indent = INDENT.repeat(step.scope.len());
-                screen.remark(format!(
+                screen.remark(&format!(
                     "↻ {indent}{} is tried again: {fault}",
                     subject.name()
                 ));
@@ -54,7 +54,7 @@ impl Tree {
                 let mark = if step.fault.is_some() { "✗" } else { "✓" };
                 let indent = INDENT.repeat(step.scope.len());
                 let took = duration(step.ended.0 - started.0);
-                screen.remark(format!("{mark} {indent}{} {took}", subject.name()));
+                screen.remark(&format!("{mark} {indent}{} {took}", subject.name()));
             }
             EventKind::ToolCall {
                 subject,
@@ -63,10 +63,10 @@ impl Tree {
                 ..
             } => {
                 let took = duration(i64::try_from(*milliseconds).unwrap_or(i64::MAX));
-                screen.remark(format!("  {} called {tool} {took}", subject.name()));
+                screen.remark(&format!("  {} called {tool} {took}", subject.name()));
             }
             EventKind::Warning { subject, text } => {
-                screen.remark(format!("! {}: {text}", subject.name()))
+                screen.remark(&format!("! {}: {text}", subject.name()))
             }
             _ => {}
         }

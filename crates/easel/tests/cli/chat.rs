@@ -58,3 +58,20 @@ fn a_chat_begins_with_the_greeting_and_the_first_line() {
     let ran = desk.typed(&["run", "a.json", "--chat"], "hi\n");
     assert_eq!((ran.code, ran.out.as_str()), (0, "Welcome!\nYou said hi\n"));
 }
+
+#[test]
+fn bytes_that_are_no_text_end_no_conversation() {
+    let desk = Desk::new();
+    desk.json("a.json", &says("{sys.query}"));
+    let ran = desk.typed(&["run", "a.json", "one", "--chat"], b"\xff\r\nthree");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "one\n\u{fffd}\nthree\n"));
+}
+
+#[test]
+fn programs_are_told_that_nobody_began() {
+    let desk = Desk::new();
+    desk.json("a.json", &says("{sys.query}"));
+    let ran = desk.typed(&["run", "a.json", "--chat", "--json"], "");
+    assert_eq!(ran.code, 4);
+    assert_eq!(ran.json()["ending"], "waiting");
+}

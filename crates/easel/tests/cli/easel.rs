@@ -44,7 +44,12 @@ impl Desk {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_easel"));
+        self.program(env!("CARGO_BIN_EXE_easel"), arguments)
+    }
+
+    /// Any program, in this folder.
+    pub fn program(&self, name: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(name);
         command
             .args(arguments)
             .current_dir(self.folder.path())
@@ -64,7 +69,7 @@ impl Desk {
     }
 
     /// Runs with text on standard input.
-    pub fn typed(&self, arguments: &[&str], input: &str) -> Done {
+    pub fn typed(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Done {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -74,7 +79,7 @@ impl Desk {
             .stdin
             .take()
             .unwrap()
-            .write_all(input.as_bytes())
+            .write_all(input.as_ref())
             .unwrap();
         Done::of(child.wait_with_output().unwrap())
     }

@@ -8,4 +8,6 @@ mod help;
 mod model;
 mod run;
 mod scripts;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod test;

@@ -1,0 +1,114 @@
+//! The command at a terminal, as `script` makes one: what people see and type.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::easel::{Desk, asks_a_form, asks_a_model, canvas, says, wait};
+
+/// What a terminal of that many columns shows when somebody gives a command to its shell and types that.
+fn seen(columns: u16, desk: &Desk, command: &str, typed: &str) -> String {
+    let line = format!("stty rows 24 cols {columns} -echo; {command}; echo \"exit $?\"");
+    let mut terminal = desk.program("script", &["-qec", &line, "/dev/null"]);
+    terminal
+        .env("EASEL", env!("CARGO_BIN_EXE_easel"))
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::piped());
+    let mut child = terminal.spawn().unwrap();
+    // Open to the end: a keyboard does not go away.
+    let mut keyboard = child.stdin.take().unwrap();
+    keyboard.write_all(typed.as_bytes()).unwrap();
+    wait(child).out.replace("\r\n", "\n")
+}
+
+/// The text without the sequences that move cursors and colour letters.
+fn plain(seen: &str) -> String {
+    let mut text = String::new();
+    let mut rest = seen;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        text.push_str(before);
+        let end = after.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+        rest = &after[end + 1..];
+    }
+    text + rest
+}
+
+#[test]
+fn each_node_has_a_line_and_so_has_the_answer() {
+    let desk = Desk::new();
+    desk.json("a.json", &says("Hello"));
+    let seen = plain(&seen(80, &desk, "$EASEL run a.json", ""));
+    let lines: Vec<&str> = seen.lines().map(str::trim_end).collect();
+    assert!(lines.contains(&"Hello"), "{lines:?}");
+    assert!(lines.last().unwrap().starts_with("exit 0"), "{lines:?}");
+    let node = lines.iter().find(|line| line.contains("✓ Message:M"));
+    assert!(node.unwrap().ends_with("ms"), "{lines:?}");
+}
+
+#[test]
+fn colours_can_be_switched_off() {
+    const RED: &str = "\u{1b}[31m";
+    let desk = Desk::new();
+    desk.json("a.json", &asks_a_model());
+    assert!(seen(80, &desk, "$EASEL run a.json Hi", "").contains(RED));
+    let seen = seen(80, &desk, "NO_COLOR=1 $EASEL run a.json Hi", "");
+    assert!(!seen.contains("\u{1b}[3"), "{seen:?}");
+}
+
+#[test]
+fn errors_fit_a_narrow_terminal() {
+    let desk = Desk::new();
+    desk.json("a.json", &asks_a_model());
+    let seen = plain(&seen(50, &desk, "$EASEL run a.json Hi", ""));
+    let told = seen.lines().skip_while(|line| !line.contains('×'));
+    for line in told {
+        assert!(line.trim_end().chars().count() <= 50, "{line}");
+    }
+}
+
+#[test]
+fn a_form_is_asked_field_by_field() {
+    let desk = Desk::new();
+    desk.json("a.json", &asks_a_form());
+    let seen = plain(&seen(80, &desk, "$EASEL run a.json Ada", "many\n42\n2\n"));
+    for part in [
+        "One more thing, Ada:",
+        "Write a number.",
+        "1. Red",
+        "42 and Blue",
+        "exit 0",
+    ] {
+        assert!(seen.contains(part), "{seen}");
+    }
+}
+
+#[test]
+fn who_goes_away_from_a_question_leaves_the_line_in_order() {
+    let desk = Desk::new();
+    desk.json("a.json", &asks_a_form());
+    let seen = plain(&seen(80, &desk, "$EASEL run a.json Ada", "\u{4}"));
+    assert!(seen.contains("Your age (a number): \nexit 4"), "{seen:?}");
+}
+
+#[test]
+fn names_do_not_move_the_cursor() {
+    let desk = Desk::new();
+    desk.json(
+        "a.json",
+        &canvas(&[
+            ("begin", "Begin", json!({}), &["Message:\u{1b}[2J\nM"]),
+            (
+                "Message:\u{1b}[2J\nM",
+                "Message",
+                json!({"content": ["Hello"]}),
+                &[],
+            ),
+        ]),
+    );
+    let seen = seen(80, &desk, "$EASEL run a.json", "");
+    assert!(
+        seen.contains("Message: [2J M") && !seen.contains("\u{1b}[2J"),
+        "{seen:?}"
+    );
+}
