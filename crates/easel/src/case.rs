@@ -16,9 +16,21 @@ pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
     if arguments.record {
         return record::record(arguments);
     }
-    let mut failed = 0;
+    if arguments.trace.is_some() && arguments.cases.len() > 1 {
+        let problem = Problem::usage("--trace writes down one case, and several are named.");
+        return Err(problem.fix("Name one folder."));
+    }
+    let (mut failed, mut unread) = (0, 0);
     for folder in &arguments.cases {
-        let case = Case::read(folder)?;
+        let case = match Case::read(folder) {
+            Ok(case) => case,
+            // The others are run all the same.
+            Err(problem) => {
+                problem.tell();
+                unread += 1;
+                continue;
+            }
+        };
         let trace = canvas::run(&case);
         if let Some(path) = &arguments.trace {
             let text = serde_json::to_string_pretty(&trace).unwrap_or_default();
@@ -34,11 +46,16 @@ pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
     }
     let count = arguments.cases.len();
     if count > 1 {
-        out::line(&format!("{count} cases, {failed} not as expected"));
+        let unread = match unread {
+            0 => String::new(),
+            unread => format!(", {unread} not readable"),
+        };
+        out::line(&format!("{count} cases, {failed} not as expected{unread}"));
     }
-    Ok(match failed {
-        0 => Exit::Done,
-        _ => Exit::Failed,
+    Ok(match (unread, failed) {
+        (0, 0) => Exit::Done,
+        (0, _) => Exit::Failed,
+        _ => Exit::Usage,
     })
 }
 

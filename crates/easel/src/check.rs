@@ -24,8 +24,17 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, Problem> {
     let terminal = std::io::stdout().is_terminal();
     let mut reports = Vec::with_capacity(arguments.files.len());
     let mut shown = String::new();
+    let mut unread = false;
     for file in &arguments.files {
-        let source = Source::read(file)?;
+        let source = match Source::read(file) {
+            Ok(source) => source,
+            // What there is to say about the others is said all the same.
+            Err(problem) => {
+                problem.tell();
+                unread = true;
+                continue;
+            }
+        };
         let diagnostics = match engine.load(&source.bytes) {
             Ok(workflow) => engine.check(&workflow),
             Err(error @ LoadError::Unreadable(_)) => vec![error.diagnostic()],
@@ -44,6 +53,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, Problem> {
         Format::Sarif => out::line(&format!("{:#}", sarif::reports(&reports, crate::VERSION))),
     }
     Ok(match reports.iter().all(Report::passes) {
+        _ if unread => Exit::Usage,
         true => Exit::Done,
         false => Exit::Refused,
     })

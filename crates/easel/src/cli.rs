@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 /// Run agent workflows drawn as canvases or written as graphs.
@@ -129,14 +130,36 @@ pub struct WorldArguments {
     #[arg(long, value_name = "ID", env = "EASEL_MODEL")]
     pub model: Option<String>,
     /// Where --model is: an OpenAI-compatible server.
-    #[arg(long, value_name = "URL", env = "EASEL_BASE_URL", requires = "model")]
+    #[arg(long, value_name = "URL", env = "EASEL_BASE_URL")]
     pub base_url: Option<String>,
     /// Settings: models, providers, what tools may reach. Without it ./easel.toml is read if it is there.
-    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath, value_parser = perhaps_a_path())]
     pub config: Option<PathBuf>,
     /// Answer models and tools from a file instead of the network. With --model, the tools only.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub world: Option<PathBuf>,
+}
+
+impl WorldArguments {
+    /// The model that is named.
+    pub fn model(&self) -> Option<&str> {
+        filled(&self.model)
+    }
+
+    /// Where it is.
+    pub fn base_url(&self) -> Option<&str> {
+        filled(&self.base_url)
+    }
+}
+
+/// What is blank is not given: a variable of the environment is often blanked to take it away.
+fn filled(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.trim().is_empty())
+}
+
+/// Takes a path, a blank one too: see [`filled`].
+fn perhaps_a_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Arguments of `easel check`.
@@ -156,7 +179,7 @@ pub struct CheckArguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Settings: which models there are. Without it ./easel.toml is read if it is there.
-    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath, value_parser = perhaps_a_path())]
     pub config: Option<PathBuf>,
 }
 

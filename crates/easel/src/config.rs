@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::cli::WorldArguments;
 use crate::problem::{Problem, sentence};
+use crate::read;
 
 /// `easel.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -80,6 +81,7 @@ pub const HOW_TO_SET_A_MODEL: &str = "Name a model with --model NAME@PROVIDER, w
 impl Config {
     /// Reads the named file, else `easel.toml` here if there is one; then adds providers that the environment knows.
     pub fn read(named: Option<&Path>) -> Result<Config, Problem> {
+        let named = named.filter(|path| !path.as_os_str().is_empty());
         let path = match named {
             Some(path) => Some(path.to_owned()),
             None => Some(PathBuf::from(USUAL)).filter(|path| path.exists()),
@@ -95,20 +97,20 @@ impl Config {
     /// What the file, the environment and the flags say together.
     pub fn of(arguments: &WorldArguments) -> Result<Config, Problem> {
         let mut config = Config::read(arguments.config.as_deref())?;
-        let Some(model) = &arguments.model else {
+        let Some(model) = arguments.model() else {
             return Ok(config);
         };
-        let model = match &arguments.base_url {
+        let model = match arguments.base_url() {
             Some(url) => {
                 let mut provider = ProviderConfig::new(ProviderKind::OpenAi);
-                provider.base_url = Some(url.clone());
+                provider.base_url = Some(url.to_owned());
                 provider.key = is_set("OPENAI_API_KEY").then(|| "OPENAI_API_KEY".to_owned());
                 config.providers.insert(FLAGGED.to_owned(), provider);
                 format!("{model}@{FLAGGED}")
             }
             None => {
                 config.add_local(model);
-                model.clone()
+                model.to_owned()
             }
         };
         config.models.default = Some(model.clone());
@@ -117,8 +119,7 @@ impl Config {
     }
 
     fn from_file(path: &Path) -> Result<Config, Problem> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Problem::file(path, "read", &error))?;
+        let text = read::text(path)?;
         toml::from_str(&text).map_err(|error| {
             let name = path.display().to_string();
             let place = error.span().map(|span| place(&text, span));
@@ -191,6 +192,18 @@ impl Config {
 
 fn is_set(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.trim().is_empty())
+}
+
+/// Refuses `--base-url` without a model. In the environment it waits for commands that name one.
+pub fn refuse_address_alone(arguments: &WorldArguments) -> Result<(), Problem> {
+    let environment = std::env::var("EASEL_BASE_URL").ok();
+    match (arguments.model(), arguments.base_url()) {
+        (None, Some(url)) if environment.as_deref() != Some(url) => {
+            let problem = Problem::usage("--base-url says where a model is, and none is named.");
+            Err(problem.fix("Name it with --model NAME."))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The place of some bytes of a text.

@@ -21,7 +21,12 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
     for note in workflow.notes() {
         out::tell(&format!("rewritten: {}", note.what));
     }
-    out::line(&workflow.document().to_text());
+    let text = workflow.document().to_text();
+    // A file that nothing rewrote comes out as it is.
+    match text.ends_with('\n') {
+        true => out::print(&text),
+        false => out::line(&text),
+    }
     Ok(Exit::Done)
 }
 

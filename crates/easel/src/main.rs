@@ -11,6 +11,7 @@ mod exit;
 mod explain;
 mod out;
 mod problem;
+mod read;
 mod run;
 mod snippet;
 mod source;
@@ -27,11 +28,18 @@ use problem::Problem;
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("EASEL_COMMIT"), ")");
 
 fn main() -> ExitCode {
-    let exit = obey(Cli::parse().command).unwrap_or_else(|problem| {
+    let told = |problem: Problem| {
         problem.tell();
         problem.exit()
-    });
-    exit.into()
+    };
+    let exit = obey(Cli::parse().command).unwrap_or_else(told);
+    match out::lost() {
+        None => exit.into(),
+        Some(why) => {
+            let lost = Problem::usage("Standard output cannot be written.").because(why);
+            told(lost).into()
+        }
+    }
 }
 
 fn obey(command: Command) -> Result<Exit, Problem> {

@@ -1,6 +1,6 @@
 //! A workflow's file: read, loaded, refused.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use easel_runtime::check::Diagnostic;
@@ -9,16 +9,20 @@ use easel_runtime::{Engine, Workflow};
 use crate::exit::Exit;
 use crate::out;
 use crate::problem::{self, Problem};
+use crate::read;
 
 /// The file name that stands for standard input.
 const STANDARD_INPUT: &str = "-";
+
+/// What some editors put before UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The file of a workflow.
 #[derive(Debug)]
 pub struct Source {
     /// The file as the user named it.
     pub name: String,
-    /// What is in it.
+    /// What is in it, without a byte order mark.
     pub bytes: Vec<u8>,
 }
 
@@ -26,21 +30,14 @@ impl Source {
     /// Reads a file, or standard input for `-`.
     pub fn read(path: &Path) -> Result<Source, Problem> {
         let standard_input = path.as_os_str() == STANDARD_INPUT;
-        let read = match standard_input {
-            true => {
-                let mut bytes = Vec::new();
-                std::io::stdin()
-                    .lock()
-                    .read_to_end(&mut bytes)
-                    .map(|_| bytes)
-            }
-            false => std::fs::read(path),
+        let (name, mut bytes) = match standard_input {
+            true => ("(standard input)".to_owned(), read::standard_input()?),
+            false => (path.display().to_string(), read::bytes(path)?),
         };
-        let bytes = read.map_err(|error| Problem::file(path, "read", &error))?;
-        let name = match standard_input {
-            true => "(standard input)".to_owned(),
-            false => path.display().to_string(),
-        };
+        // Places are counted without it.
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
         Ok(Source { name, bytes })
     }
 

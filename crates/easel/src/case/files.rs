@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::problem::{Problem, sentence};
+use crate::problem::Problem;
+use crate::read;
 
 /// A case as it lies in its folder.
 #[derive(Debug)]
@@ -88,28 +89,17 @@ impl Case {
             return Err(Problem::usage(message));
         }
         Ok(Case {
-            canvas: bytes(&folder.join("canvas.json"))?,
+            canvas: read::bytes(&folder.join("canvas.json"))?,
             world: json(&folder.join("llm.json"))?.unwrap_or_default(),
-            turns: required(&folder.join("turns.json"))?,
+            turns: read::json(&folder.join("turns.json"))?,
             expected: json(&folder.join("expected.json"))?,
         })
     }
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    std::fs::read(path).map_err(|error| Problem::file(path, "read", &error))
-}
-
-fn required<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Problem> {
-    serde_json::from_slice(&bytes(path)?).map_err(|error| {
-        let message = format!("{} is not what a case needs.", path.display());
-        Problem::usage(message).because(sentence(&error.to_string()))
-    })
-}
-
 fn json(path: &Path) -> Result<Option<Json>, Problem> {
     match path.exists() {
-        true => required(path).map(Some),
+        true => read::json(path).map(Some),
         false => Ok(None),
     }
 }

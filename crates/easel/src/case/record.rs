@@ -20,6 +20,7 @@ use crate::cli::TestArguments;
 use crate::exit::Exit;
 use crate::out;
 use crate::problem::{Problem, sentence};
+use crate::read;
 use crate::run::models_and_tools;
 
 /// Makes a case.
@@ -66,10 +67,13 @@ pub fn record(arguments: &TestArguments) -> Result<Exit, Problem> {
 
 /// Puts the canvas and the turns that the command names into the folder. What is there is never overwritten.
 fn prepare(folder: &Path, arguments: &TestArguments) -> Result<(), Problem> {
+    let canvas = folder.join("canvas.json");
+    let from = arguments.from.as_ref().unwrap_or(&canvas);
+    // Read before anything is written: without a canvas there is no case.
+    let content = read::bytes(from)?;
     std::fs::create_dir_all(folder).map_err(|error| Problem::file(folder, "made", &error))?;
-    if let Some(from) = &arguments.from {
-        let canvas = std::fs::read(from).map_err(|error| Problem::file(from, "read", &error))?;
-        put(&folder.join("canvas.json"), &canvas)?;
+    if arguments.from.is_some() {
+        put(&canvas, &content)?;
     }
     if !arguments.query.is_empty() {
         let turns: Vec<Json> = arguments

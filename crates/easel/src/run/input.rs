@@ -1,6 +1,5 @@
 //! What the user brings with the command: flags and files.
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,12 +8,13 @@ use serde_json::Value as Json;
 
 use super::files::LocalFiles;
 use crate::cli::RunArguments;
-use crate::problem::{Problem, sentence};
+use crate::problem::Problem;
+use crate::read;
 
 /// The first turn's input.
 pub fn first(arguments: &RunArguments, files: &LocalFiles) -> Result<Input, Problem> {
     let mut inputs = match &arguments.inputs {
-        Some(path) => object(&path.display().to_string(), json_file(path)?)?,
+        Some(path) => object(&path.display().to_string(), read::json(path)?)?,
         None => Object::new(),
     };
     for given in &arguments.input {
@@ -27,7 +27,10 @@ pub fn first(arguments: &RunArguments, files: &LocalFiles) -> Result<Input, Prob
         custom_header.insert(name, Value::from(value));
     }
     let webhook = match &arguments.webhook {
-        Some(given) => Some(object("--webhook", json("--webhook", &text_of(given)?)?)?),
+        Some(given) => Some(object(
+            "--webhook",
+            read::parsed("--webhook", &text_of(given)?)?,
+        )?),
         None => None,
     };
     let hand_in = |path: &std::path::PathBuf| {
@@ -50,34 +53,17 @@ pub fn first(arguments: &RunArguments, files: &LocalFiles) -> Result<Input, Prob
     })
 }
 
-/// A JSON file.
-pub fn json_file(path: &Path) -> Result<Json, Problem> {
-    json(&path.display().to_string(), &read(path)?)
-}
-
 /// What the user says; `-` is all of standard input.
 fn query(given: Option<&str>) -> Result<Value, Problem> {
     let text = match given {
         None => return Ok(Value::Null),
         Some("-") => {
-            let mut text = String::new();
-            let read = std::io::stdin().lock().read_to_string(&mut text);
-            read.map_err(|error| Problem::file(Path::new("standard input"), "read", &error))?;
-            text.trim_end().to_owned()
+            let bytes = read::standard_input()?;
+            String::from_utf8_lossy(&bytes).trim_end().to_owned()
         }
         Some(text) => text.to_owned(),
     };
     Ok(Value::from(text))
-}
-
-fn read(path: &Path) -> Result<String, Problem> {
-    std::fs::read_to_string(path).map_err(|error| Problem::file(path, "read", &error))
-}
-
-fn json(place: &str, text: &str) -> Result<Json, Problem> {
-    serde_json::from_str(text).map_err(|error| {
-        Problem::usage(format!("{place} is not JSON.")).because(sentence(&error.to_string()))
-    })
 }
 
 fn object(place: &str, json: Json) -> Result<Object, Problem> {
@@ -104,7 +90,10 @@ fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem>
 /// `@FILE` as the file's text, anything else as it is.
 fn text_of(given: &str) -> Result<String, Problem> {
     match given.strip_prefix('@') {
-        Some(path) => read(Path::new(path)),
+        Some("") => Err(Problem::usage(
+            "@ stands before the name of a file, and no name follows.",
+        )),
+        Some(path) => read::text(Path::new(path)),
         None => Ok(given.to_owned()),
     }
 }

@@ -8,11 +8,11 @@ use easel_runtime::tools::World;
 use easel_runtime::{Engine, RunLimits, ScriptedWorld, Workflow};
 
 use super::files::LocalFiles;
-use super::input;
 use crate::cli::{RunArguments, WorldArguments};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::problem::{Problem, sentence};
+use crate::read;
 
 /// The engine of `easel run`.
 pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<Engine>, Problem> {
@@ -35,15 +35,16 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
 pub fn models_and_tools(
     arguments: &WorldArguments,
 ) -> Result<(Arc<dyn ChatModel>, World), Problem> {
+    config::refuse_address_alone(arguments)?;
     let Some(path) = &arguments.world else {
         let config = Config::of(arguments)?;
         return Ok((config.models()?, config.world()?));
     };
-    let world = ScriptedWorld::read(input::json_file(path)?, || {}).map_err(|error| {
+    let world = ScriptedWorld::read(read::json(path)?, || {}).map_err(|error| {
         Problem::usage(format!("{} is no scripted world.", path.display()))
             .because(sentence(&error.to_string()))
     })?;
-    let models = match arguments.model {
+    let models = match arguments.model() {
         // A model that is given by name answers; the tools stay scripted.
         Some(_) => Config::of(arguments)?.models()?,
         None => world.model(),

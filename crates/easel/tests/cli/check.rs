@@ -159,3 +159,42 @@ fn an_export_is_in_todays_form_and_says_what_changed() {
         "what is in today's form stays as it is"
     );
 }
+
+#[test]
+fn a_file_that_cannot_be_read_keeps_nothing_from_the_others() {
+    let desk = Desk::new();
+    desk.json("a.json", &says("Hello"));
+    let done = desk.easel(&["check", "gone.json", "a.json", "."]);
+    assert_eq!(done.code, 2);
+    assert_eq!(done.out, "1 file: no errors, no warnings.\n");
+    assert!(
+        done.err.contains("gone.json cannot be read"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn the_place_is_right_behind_a_byte_order_mark() {
+    let desk = Desk::new();
+    desk.write("a.json", "\u{feff}{\"components\": ~}");
+    let done = desk.easel(&["check", "a.json"]);
+    let mut lines = done.out.lines().skip_while(|line| !line.contains("~}"));
+    let mut column =
+        |found: fn(char) -> bool| lines.next().and_then(|line| line.chars().position(found));
+    let fault = column(|c| c == '~');
+    assert!(fault.is_some(), "{}", done.out);
+    assert_eq!(column(|c| !matches!(c, ' ' | '·')), fault, "{}", done.out);
+}
+
+#[test]
+fn an_export_of_what_nothing_rewrote_is_the_file() {
+    let desk = Desk::new();
+    let canvas = says("Hello").to_string();
+    for text in [canvas.clone() + "\n", canvas.clone() + "\r\n\n"] {
+        desk.write("a.json", &text);
+        assert_eq!(desk.easel(&["export", "a.json"]).out, text);
+    }
+    desk.write("a.json", &canvas);
+    assert_eq!(desk.easel(&["export", "a.json"]).out, canvas + "\n");
+}

@@ -41,7 +41,7 @@ fn a_query_may_come_from_standard_input() {
         desk.typed(&["run", "a.json", "-"], "hi there\n").out,
         "You said hi there\n"
     );
-    let ran = desk.typed(&["run", "-", "hi"], &desk.read("a.json"));
+    let ran = desk.typed(&["run", "-", "hi"], desk.read("a.json"));
     assert_eq!(ran.out, "You said hi\n");
 }
 
@@ -269,4 +269,31 @@ fn a_webhook_brings_its_body() {
     desk.json("hook.json", &json!({"body": {"n": 3}}));
     let ran = desk.easel(&["run", "a.json", "--webhook", "@hook.json"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "3\n"), "{}", ran.err);
+}
+
+#[test]
+fn files_may_begin_with_a_byte_order_mark() {
+    let desk = Desk::new();
+    desk.write("a.json", &format!("\u{feff}{}", asks_a_model()));
+    desk.write("in.json", "\u{feff}{\"a\": 1}");
+    desk.write("w.json", "\u{feff}{\"default_reply\": \"Fine.\"}");
+    desk.write("e.toml", "\u{feff}[models]\n");
+    let arguments = [
+        "run", "a.json", "Hi", "--inputs", "in.json", "--world", "w.json", "--config", "e.toml",
+    ];
+    let ran = desk.easel(&arguments);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Fine.\n"), "{}", ran.err);
+}
+
+#[test]
+fn a_file_that_is_no_text_says_so() {
+    let desk = Desk::new();
+    desk.json("a.json", &says("Hello"));
+    std::fs::write(desk.path("in.json"), b"{\"a\": \"\xff\"}").unwrap();
+    let ran = desk.easel(&["run", "a.json", "--inputs", "in.json"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("not UTF-8 text; byte 8"), "{}", ran.err);
+    let ran = desk.easel(&["run", "a.json", "--input", "a=@"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("no name follows"), "{}", ran.err);
 }

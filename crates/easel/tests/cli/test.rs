@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::easel::{Desk, asks_a_model};
+use crate::easel::{Desk, asks_a_model, canvas};
 
 /// A case that is recorded from a scripted world.
 fn recorded(desk: &Desk) {
@@ -116,4 +116,64 @@ fn a_key_that_is_used_is_not_written_down() {
     for file in ["case/llm.json", "case/expected.json"] {
         assert!(!desk.read(file).contains("secret-0123456789"), "{file}");
     }
+}
+
+#[test]
+fn a_case_that_cannot_be_read_keeps_no_other_from_running() {
+    let desk = Desk::new();
+    recorded(&desk);
+    let ran = desk.easel(&["test", "nowhere", "case"]);
+    assert_eq!(ran.code, 2);
+    assert_eq!(
+        ran.out,
+        "✓ case\n2 cases, 0 not as expected, 1 not readable\n"
+    );
+}
+
+#[test]
+fn one_trace_is_not_written_over_by_the_next() {
+    let desk = Desk::new();
+    recorded(&desk);
+    let ran = desk.easel(&["test", "case", "case", "--trace", "out.json"]);
+    assert_eq!(ran.code, 2);
+    assert!(!desk.path("out.json").exists());
+}
+
+#[test]
+fn recording_without_a_canvas_leaves_nothing_behind() {
+    let desk = Desk::new();
+    for from in [None, Some("gone.json")] {
+        let mut arguments = vec!["test", "case", "--record", "--query", "Hi"];
+        arguments.extend(from.into_iter().flat_map(|from| ["--from", from]));
+        assert_eq!(desk.easel(&arguments).code, 2);
+        assert!(!desk.path("case").exists());
+    }
+}
+
+#[test]
+fn a_report_on_a_company_is_recorded() {
+    let desk = Desk::new();
+    let report = json!({"stock_code": "ACME"});
+    desk.json(
+        "a.json",
+        &canvas(&[
+            ("begin", "Begin", json!({}), &["YahooFinance:Y"]),
+            ("YahooFinance:Y", "YahooFinance", report, &["Message:M"]),
+            (
+                "Message:M",
+                "Message",
+                json!({"content": ["{YahooFinance:Y@report}"]}),
+                &[],
+            ),
+        ]),
+    );
+    let sections = json!([{"title": "Info", "content": "Makes anvils."}]);
+    desk.json("w.json", &json!({"finance": [{"sections": sections}]}));
+    let arguments = [
+        "test", "case", "--record", "--from", "a.json", "--query", "Hi", "--world", "w.json",
+    ];
+    let made = desk.easel(&arguments);
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert!(desk.read("case/expected.json").contains("Makes anvils."));
+    assert_eq!(desk.easel(&["test", "case", "--level", "3"]).code, 0);
 }

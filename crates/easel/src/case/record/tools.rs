@@ -7,7 +7,7 @@ use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
 use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
-use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch};
+use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch, providers};
 use easel_runtime::tools::sql::{SqlRequest, SqlRows, SqlRunner};
 use easel_runtime::tools::{ToolError, World};
 use futures::FutureExt;
@@ -17,7 +17,15 @@ use serde_json::{Value as Json, json};
 use super::Tape;
 
 /// The sections of `llm.json` that answer tools.
-pub const SECTIONS: [&str; 6] = ["retrieval", "search", "code", "sql", "http", "memory"];
+pub const SECTIONS: [&str; 7] = [
+    "retrieval",
+    "search",
+    "finance",
+    "code",
+    "sql",
+    "http",
+    "memory",
+];
 
 /// A world that is passed on to, and recorded.
 pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
@@ -91,12 +99,17 @@ impl WebSearch for Recorded {
             Some(query) => contains(query),
             None => json!({}),
         };
+        // Company reports have rules of their own.
+        let (section, what) = match request.provider.as_str() {
+            providers::YAHOO_FINANCE => ("finance", "sections"),
+            _ => ("search", "results"),
+        };
         let call = self.world.search.search(request);
         self.record(
-            "search",
+            section,
             when,
             call,
-            |found| json!({"results": found.results}),
+            move |found| json!({what: found.results}),
         )
     }
 }
