@@ -44,17 +44,19 @@ fn without_citations(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("[ID:") {
         kept.push_str(before);
-        match after.split_once(']') {
-            Some((number, behind)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
-                rest = behind
-            }
-            _ => {
-                kept.push_str("[ID:");
-                rest = after;
-            }
-        }
+        rest = past_number(after).unwrap_or_else(|| {
+            kept.push_str("[ID:");
+            after
+        });
     }
     kept + rest
+}
+
+/// What follows a number and its closing bracket.
+fn past_number(text: &str) -> Option<&str> {
+    let digits = text.trim_start();
+    let behind = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    behind.trim_start().strip_prefix(']')
 }
 
 /// Cuts at each `;` that is not in a literal, a quoted name or a comment.
@@ -169,6 +171,13 @@ mod tests {
             ["SELECT a  FROM t"]
         );
         assert_eq!(of("SELECT x[ID:y]", "mysql"), ["SELECT x[ID:y]"]);
+        assert_eq!(of("SELECT [ID: 1 ]2[ID:]", "mysql"), ["SELECT 2"]);
+    }
+
+    #[test]
+    fn a_text_of_nothing_but_marks_is_read_once() {
+        let marks = "[ID:".repeat(200_000);
+        assert_eq!(of(&marks, "mysql"), [marks.as_str()]);
     }
 
     proptest! {

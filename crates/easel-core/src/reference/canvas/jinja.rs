@@ -1,5 +1,7 @@
 //! Where the references of a text stand in its Jinja.
 
+use std::collections::HashSet;
+
 use super::{Grammar, Place, Token, is_id, is_port, is_variable};
 use crate::reference::Root;
 
@@ -15,7 +17,7 @@ pub(super) fn place(grammar: &Grammar<'_>, text: &str, braced: &[Token]) -> Opti
         at: 0,
         braced,
         tokens: Vec::new(),
-        bound: Vec::new(),
+        bound: HashSet::new(),
     };
     let mut found = false;
     let mut failed = 0;
@@ -51,7 +53,7 @@ struct Lexer<'t> {
     braced: &'t [Token],
     tokens: Vec<Token>,
     /// Names that the text's own `for` and `set` bind.
-    bound: Vec<&'t str>,
+    bound: HashSet<&'t str>,
 }
 
 impl<'t> Lexer<'t> {
@@ -257,7 +259,7 @@ impl<'t> Lexer<'t> {
     /// True for `{{ item }}` where the text's own Jinja binds that name.
     fn shadowed(&self, token: &Token) -> bool {
         let expression = self.ahead().starts_with("{{");
-        matches!(&token.reference.root, Root::Pass(name) if expression && self.bound.contains(&&**name))
+        matches!(&token.reference.root, Root::Pass(name) if expression && self.bound.contains(&**name))
     }
 
     fn mark(&self) -> (usize, &'t [Token], usize) {
