@@ -47,8 +47,6 @@ mod variable_assigner;
 pub use behaviour::{
     Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, Services, Wire,
 };
-pub use control_and_data::control_and_data;
-pub use models_and_tools::models_and_tools;
 pub use registry::Registry;
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 pub use tool::{Tool, ToolAnswer, ToolSite};
@@ -56,8 +54,11 @@ pub use turn::{HistoryEntry, Turn};
 
 /// The components that come with Easel, and the tables of those it does not run yet.
 pub fn builtin() -> Registry {
-    let mut registry = Registry::new(easel_catalog::Catalog::builtin().clone());
-    let _ = control_and_data(&mut registry);
-    let _ = models_and_tools(&mut registry);
+    let catalog = easel_catalog::Catalog::builtin();
+    let mut registry = Registry::new(catalog.clone());
+    let of = |table| control_and_data::of(table).or_else(|| models_and_tools::of(table));
+    for component in catalog.iter().filter_map(of) {
+        registry.implement(component);
+    }
     registry
 }

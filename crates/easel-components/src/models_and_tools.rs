@@ -1,15 +1,14 @@
-//! Registers the components that ask models or reach outside.
+//! The components that ask models or reach outside.
 
 use std::sync::Arc;
 
-use easel_catalog::{Availability, Catalog, Rejected};
+use easel_catalog as catalog;
 
 use crate::agent::AgentComponent;
 use crate::behaviour::Component;
 use crate::builtin::{Builtin, Prepare};
 use crate::chat::llm::Llm;
 use crate::function::{FunctionComponent, Make};
-use crate::registry::Registry;
 use crate::{categorize, code_exec, exe_sql, invoke, retrieval, search};
 
 /// Nodes that no model calls.
@@ -35,34 +34,27 @@ const FUNCTIONS: [(&str, Make); 13] = [
     ("GitHub", search::make),
 ];
 
-/// Adds the components that ask models, search, fetch, or run what users write.
-///
-/// Errors: one of their names belongs to another component already.
-pub fn models_and_tools(registry: &mut Registry) -> Result<(), Rejected> {
-    let available = Catalog::builtin()
-        .iter()
-        .filter(|table| table.availability == Availability::Available);
-    for table in available {
-        let table = table.clone();
-        let node = NODES.iter().find(|(name, _)| **name == *table.name);
-        let function = FUNCTIONS.iter().find(|(name, _)| **name == *table.name);
-        let component: Arc<dyn Component> = match (&*table.name, node, function) {
-            ("LLM", ..) => Arc::new(Llm { table }),
-            ("Agent", ..) => Arc::new(AgentComponent { table }),
-            (_, Some((_, prepare)), _) => Arc::new(Builtin {
-                table,
-                prepare: *prepare,
-            }),
-            (_, _, Some((_, make))) => Arc::new(FunctionComponent::new(table, *make)),
-            (_, None, None) => continue,
-        };
-        registry.add(component)?;
+/// The component of a table, if it is one that asks models, searches, fetches, or runs what users write.
+pub(crate) fn of(table: &Arc<catalog::Component>) -> Option<Arc<dyn Component>> {
+    let node = NODES.iter().find(|(name, _)| **name == *table.name);
+    let function = FUNCTIONS.iter().find(|(name, _)| **name == *table.name);
+    let table = table.clone();
+    match (&*table.name, node, function) {
+        ("LLM", ..) => Some(Arc::new(Llm { table })),
+        ("Agent", ..) => Some(Arc::new(AgentComponent { table })),
+        (_, Some((_, prepare)), _) => Some(Arc::new(Builtin {
+            table,
+            prepare: *prepare,
+        })),
+        (_, _, Some((_, make))) => Some(Arc::new(FunctionComponent::new(table, *make))),
+        (_, None, None) => None,
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use easel_catalog::Catalog;
+
     use super::*;
 
     #[test]

@@ -32,10 +32,18 @@ impl Registry {
         if known.is_none_or(|known| **known != table) {
             self.catalog.add(table.clone())?;
         }
-        for name in std::iter::once(&table.name).chain(&table.aliases) {
-            self.by_name.insert(name.to_lowercase(), component.clone());
-        }
+        self.implement(component);
         Ok(())
+    }
+
+    /// Adds a component whose table the catalogue has already, so nothing can stand against it.
+    pub(crate) fn implement(&mut self, component: Arc<dyn Component>) {
+        let table = component.table();
+        let names = std::iter::once(&table.name).chain(&table.aliases);
+        let names: Vec<String> = names.map(|name| name.to_lowercase()).collect();
+        for name in names {
+            self.by_name.insert(name, component.clone());
+        }
     }
 
     /// The component of that name.
