@@ -42,9 +42,22 @@ pub struct HistoryEntry {
     pub role: Arc<str>,
     /// What was said: text, or the outputs of the node that spoke last.
     pub content: Value,
+    /// True for what was said before the run waited for an answer. Models see it; documents of canvases have no place
+    /// for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interim: bool,
 }
 
 impl HistoryEntry {
+    /// What somebody said.
+    pub fn new(role: &str, content: impl Into<Value>) -> HistoryEntry {
+        HistoryEntry {
+            role: role.into(),
+            content: content.into(),
+            interim: false,
+        }
+    }
+
     /// The text of the entry: of an object its `content`, of anything else but text its JSON.
     pub fn text(&self) -> String {
         let said = match &self.content {

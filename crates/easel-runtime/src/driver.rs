@@ -51,6 +51,8 @@ pub(crate) struct Driver {
     unwritten: Vec<Event>,
     written: u64,
     began: Timestamp,
+    /// The messages of this turn.
+    shown: Vec<String>,
     /// What the node that spoke last put out, and what the last node did.
     said: Option<Ports>,
     last: Ports,
@@ -100,6 +102,7 @@ impl Driver {
             unwritten: vec![started],
             written: 0,
             began: at,
+            shown: Vec::new(),
             said: None,
             last: Ports::new(),
             asked: None,
@@ -116,6 +119,7 @@ impl Driver {
         let before = self.machine.life();
         self.began = self.engine.clock.now();
         let old = std::mem::replace(&mut self.turn, turn);
+        self.shown.clear();
         self.happened(Fact::Answered(answer), observe);
         let fits = self.machine.life() != before || before != RunLife::Waiting;
         if !fits {
@@ -132,6 +136,11 @@ impl Driver {
     /// The machine, to be looked at.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// The messages of this turn, with blank lines between; `None` if there was nothing to read in them.
+    pub fn shown(&self) -> Option<String> {
+        (!self.shown.is_empty()).then(|| self.shown.join("\n\n"))
     }
 
     /// What the node that spoke last put out; what the last node put out, if none spoke.
@@ -441,6 +450,9 @@ impl Driver {
                     self.last = step.ports.clone();
                     if draft.drains {
                         self.said = Some(step.ports.clone());
+                        let text = step.ports.get(&draft.primary).map(Value::to_string);
+                        self.shown
+                            .extend(text.filter(|text| !text.trim().is_empty()));
                         let extras = message_extras(&step.ports, self.machine.gathered());
                         let subject = subject.clone();
                         self.emit(EventKind::MessageEnd { subject, extras }, observe);

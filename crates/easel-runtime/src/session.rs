@@ -123,9 +123,8 @@ impl Session {
     /// A conversation that goes on from what the document holds: variables, history, chunks.
     pub fn resumed(engine: Arc<Engine>, workflow: Arc<Workflow>) -> Session {
         let document = workflow.document();
-        let entry = |entry: easel_canvas::state::HistoryEntry| HistoryEntry {
-            role: entry.role,
-            content: entry.payload,
+        let entry = |entry: easel_canvas::state::HistoryEntry| {
+            HistoryEntry::new(&entry.role, entry.payload)
         };
         let history = document.history().into_iter().map(entry).collect();
         let (variables, retrieval) = (document.globals(), document.retrieval());
@@ -223,10 +222,7 @@ impl Session {
         let resuming = self.waiting;
         let changed = self.variables_for(&input, files, resuming);
         let mut history = self.history.clone();
-        history.push(HistoryEntry {
-            role: "user".into(),
-            content: input.query.clone(),
-        });
+        history.push(HistoryEntry::new("user", input.query.clone()));
         let turn = Arc::new(self.context(input, history.clone()));
         let context = serde_json::to_value(&*turn).map(Value::from);
         let context = context.unwrap_or_default();
@@ -291,15 +287,18 @@ impl Session {
         }
         self.waiting = matches!(end, TurnEnd::Waiting);
         match end {
-            TurnEnd::Waiting => Ending::Waiting,
+            TurnEnd::Waiting => {
+                if let Some(said) = driver.shown() {
+                    self.remember(HistoryEntry {
+                        interim: true,
+                        ..HistoryEntry::new("assistant", said)
+                    });
+                }
+                Ending::Waiting
+            }
             TurnEnd::Over(Outcome::Done) => {
                 let outputs = driver.outputs().to_object();
-                let entry = HistoryEntry {
-                    role: "assistant".into(),
-                    content: Value::from(outputs),
-                };
-                self.remember(format!("assistant: {}", entry.text()));
-                self.history.push(entry);
+                self.remember(HistoryEntry::new("assistant", outputs));
                 Ending::Finished
             }
             TurnEnd::Over(Outcome::Cancelled) => Ending::Cancelled,
@@ -310,8 +309,10 @@ impl Session {
         }
     }
 
-    /// Adds a line to `sys.history`.
-    fn remember(&mut self, line: String) {
+    /// Adds what was said to the conversation and, as a line, to `sys.history`.
+    fn remember(&mut self, entry: HistoryEntry) {
+        let line = format!("{}: {}", entry.role, entry.text());
+        self.history.push(entry);
         let history = self.variables.entry("sys.history".into());
         let history = history.or_insert_with(Value::empty_array);
         if !matches!(history, Value::Array(_)) {

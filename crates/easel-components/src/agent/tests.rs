@@ -282,10 +282,7 @@ fn a_model_without_tools_is_asked_without_them() {
 
 #[test]
 fn in_a_long_conversation_the_question_is_put_so_that_it_stands_alone() {
-    let entry = |role: &str, text: &str| HistoryEntry {
-        role: Arc::from(role),
-        content: Value::from(text),
-    };
+    let entry = |role: &str, text: &str| HistoryEntry::new(role, text);
     let history = vec![
         entry("user", "Who is Ada?"),
         entry("assistant", "A mathematician."),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use easel_core::Value;
 use serde_json::{Value as Json, json};
 
 use crate::testing::Trial;
@@ -17,10 +16,7 @@ fn llm(params: Json) -> Trial {
 }
 
 fn said(entries: &[(&str, &str)]) -> Turn {
-    let entry = |(role, text): &(&str, &str)| HistoryEntry {
-        role: Arc::from(*role),
-        content: Value::from(*text),
-    };
+    let entry = |(role, text): &(&str, &str)| HistoryEntry::new(role, *text);
     Turn {
         history: Arc::new(entries.iter().map(entry).collect()),
         ..Turn::default()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use easel_runtime::{Ending, Engine, Input, Object, RunEvent, Value};
+use easel_runtime::{Ending, Engine, Input, Object, RunEvent, ScriptedWorld, Value};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -63,4 +63,56 @@ fn a_form_waits_refuses_what_does_not_fit_and_goes_on_with_what_does() {
     let (ending, said) = say(&mut session, right);
     assert_eq!((ending, &*said), (Ending::Finished, "Hello Ada, 36."));
     assert!(session.history().len() > turns);
+}
+
+#[test]
+fn what_was_said_before_a_form_is_known_to_the_model_behind_it() {
+    let world = json!({"default_reply": "Right."});
+    let world = ScriptedWorld::read(world, || {}).unwrap();
+    let engine = Engine::builder().model(world.model()).build().unwrap();
+    let form = json!({"enable_tips": true, "tips": "Well?", "inputs": {"ok": {"type": "line"}}});
+    let text = canvas(&[
+        (
+            "Message:Plan",
+            "Message",
+            json!({"content": ["I suggest tea."]}),
+        ),
+        ("UserFillUp:F", "UserFillUp", form),
+        (
+            "LLM:A",
+            "LLM",
+            json!({"llm_id": "m", "sys_prompt": "Help."}),
+        ),
+        (
+            "Message:M",
+            "Message",
+            json!({"content": ["{LLM:A@content}"]}),
+        ),
+    ]);
+    let workflow = Arc::new(engine.load(&text).unwrap());
+    let mut session = engine.session(&workflow);
+    assert_eq!(
+        say(&mut session, "What now?".into()),
+        (Ending::Waiting, "I suggest tea.".into())
+    );
+    assert_eq!(
+        say(&mut session, "Yes".into()),
+        (Ending::Finished, "Right.".into())
+    );
+    let calls = world.model_calls();
+    let messages = calls["LLM:A"][0]["messages"].as_array().unwrap();
+    let told: Vec<&str> = messages
+        .iter()
+        .map(|m| m["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, ["Help.", "What now?", "I suggest tea.", "Yes"]);
+    let lines = session.variables()["sys.history"].as_array().unwrap();
+    let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+    let all = [
+        "user: What now?",
+        "assistant: I suggest tea.",
+        "user: Yes",
+        "assistant: Right.",
+    ];
+    assert_eq!(lines, all);
 }

@@ -169,6 +169,7 @@ fn state(session: &Session, failure: Option<String>) -> Json {
     let history: Vec<Json> = session
         .history()
         .iter()
+        .filter(|entry| !entry.interim)
         .map(|entry| json!([&*entry.role, entry.content.to_json()]))
         .collect();
     let variables = workflow.document().get("variables");
