@@ -5,7 +5,7 @@ use std::sync::Arc;
 use easel_catalog as catalog;
 use easel_core::Value;
 use easel_core::bind::{Activation, Inputs, ReadId};
-use easel_core::effect::Execute;
+use easel_core::effect::{Execute, Pass};
 use easel_core::event::{Completion, Fault, Timestamp, Usage};
 use easel_core::reference::Path;
 use easel_core::template::Template;
@@ -15,6 +15,7 @@ use easel_secrets::Provider;
 use easel_tools::World;
 use futures::future::BoxFuture;
 
+use crate::clock::Clock;
 use crate::site::Site;
 use crate::stream::{Piece, StreamReader, StreamWriter};
 use crate::tool::{Tool, ToolSite};
@@ -115,6 +116,8 @@ impl From<Fault> for Failure {
 /// Everything one attempt needs.
 #[derive(Clone)]
 pub struct Call {
+    /// The run's id.
+    pub run: Arc<str>,
     /// The workflow the node is part of.
     pub workflow: Arc<Workflow>,
     /// What the machine wants executed: the inputs, the attempt, the answers of a form.
@@ -141,9 +144,40 @@ impl Call {
     pub fn inputs(&self) -> &Inputs {
         &self.execute.inputs
     }
+
+    /// By what the target of a write knows it again, the same for every attempt: the run, the passes around the node, the
+    /// node, and how often it has fired there (design.md §6). Ids are percent-encoded.
+    pub fn idempotency_key(&self) -> String {
+        let execute = &self.execute;
+        let mut key = encoded(&self.run);
+        for Pass {
+            container,
+            index,
+            visit,
+        } in execute.scope.iter()
+        {
+            key.push_str(&format!("/{}.{index}.{visit}", encoded(container)));
+        }
+        let node = encoded(&self.node().draft.id);
+        key.push_str(&format!("/{node}/{}", execute.visit));
+        key
+    }
 }
 
-/// The outside world: one door each.
+/// An id as it can stand in a header: letters, digits, `:`, `_` and `-` as they are, all else percent-encoded.
+fn encoded(id: &str) -> String {
+    let mut text = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        match byte {
+            b':' | b'_' | b'-' => text.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
+            _ => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+/// What is outside of an attempt: one door each.
 #[derive(Clone)]
 pub struct Services {
     /// Language models.
@@ -152,6 +186,8 @@ pub struct Services {
     pub world: World,
     /// Where secret values are fetched when a tool is called (design.md §5.1).
     pub secrets: Arc<dyn Provider>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// What an attempt can tell the driver while it is under way.
@@ -189,4 +225,28 @@ pub enum Note {
     },
     /// One request to a model, as it went out.
     ModelRequest(Value),
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::Trial;
+
+    #[test]
+    fn a_key_names_the_run_the_passes_the_node_and_its_visit() {
+        let (_, mut call) = Trial::new("Invoke", json!({"url": "http://e.com"})).call();
+        call.run = "run/1".into();
+        call.execute.visit = 3;
+        call.execute.scope = Arc::from([Pass {
+            container: "Iteration:Ä b".into(),
+            index: 2,
+            visit: 1,
+        }]);
+        let key = call.idempotency_key();
+        assert_eq!(key, "run%2F1/Iteration:%C3%84%20b.2.1/X/3");
+        call.execute.attempt += 1;
+        assert_eq!(call.idempotency_key(), key);
+    }
 }

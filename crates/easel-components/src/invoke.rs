@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use easel_core::draft::EffectClass;
 use easel_core::event::{Completion, Fault, Ports};
 use easel_core::reference::Root;
 use easel_core::{Object, Value};
@@ -181,9 +182,11 @@ impl Invoke {
             (None, false) if self.form => (None, HttpBody::Form(arguments)),
             (None, false) => (None, HttpBody::Json(arguments.into())),
         };
+        let writes = call.node().draft.effect == EffectClass::Writes;
         Ok(HttpRequest {
             url: with_scheme(self.url.text(call)?.trim()),
             headers: headers(self.headers.value(call)?),
+            idempotency_key: writes.then(|| call.idempotency_key()),
             query,
             body,
             timeout: self.timeout,

@@ -11,6 +11,7 @@ mod behaviour;
 mod builtin;
 mod categorize;
 mod chat;
+pub mod clock;
 mod code_exec;
 mod control_and_data;
 mod data_operations;

@@ -16,10 +16,12 @@ use easel_models::scripted::LoggedCall;
 use easel_secrets::Secret;
 use easel_tools::World;
 use futures::executor::block_on;
+use futures::future::BoxFuture;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use crate::behaviour::{Behaviour, Call, Note, Prepared, Run, Services, Wire};
+use crate::clock::Clock;
 use crate::stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 use crate::turn::Turn;
 
@@ -39,7 +41,34 @@ pub(crate) struct Trial {
     model: Scripted,
     gathered: Vec<Json>,
     behind: Option<&'static str>,
+    clock: Standing,
 }
+
+/// A clock that stands still. Everything has taken as long as it may, or nothing ever does.
+#[derive(Clone, Copy)]
+struct Standing {
+    patient: bool,
+}
+
+impl Clock for Standing {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+
+    fn sleep(&self, _: u64) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn deadline(&self, _: u64) -> BoxFuture<'static, ()> {
+        match self.patient {
+            true => Box::pin(std::future::pending()),
+            false => Box::pin(std::future::ready(())),
+        }
+    }
+}
+
+/// When everything happens.
+const NOW: Timestamp = Timestamp(1_767_323_045_000);
 
 /// What one attempt did.
 pub(crate) struct Tried {
@@ -76,6 +105,7 @@ impl Trial {
             model: Scripted::new(Default::default()),
             gathered: Vec::new(),
             behind: None,
+            clock: Standing { patient: true },
         }
     }
 
@@ -136,6 +166,12 @@ impl Trial {
     /// What was found in this turn before.
     pub fn gathered(mut self, store: Json) -> Trial {
         self.gathered.push(store);
+        self
+    }
+
+    /// Every time limit is over as soon as something has to be waited for.
+    pub fn out_of_time(mut self) -> Trial {
+        self.clock = Standing { patient: false };
         self
     }
 
@@ -241,15 +277,17 @@ impl Trial {
         };
         let recorder = Arc::new(self.recorder);
         let call = Call {
+            run: "run-1".into(),
             workflow,
             execute,
             turn: Arc::new(self.turn),
             gathered: Arc::new(self.gathered.into_iter().map(Value::from).collect()),
-            now: Timestamp(1_767_323_045_000),
+            now: NOW,
             services: Arc::new(Services {
                 models: Arc::new(self.model),
                 world: self.world,
                 secrets: Arc::new(HashMap::<String, Secret>::new()),
+                clock: Arc::new(self.clock),
             }),
             wire: recorder.clone(),
         };

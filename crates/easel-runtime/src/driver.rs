@@ -273,6 +273,7 @@ impl Driver {
         let limit = node.draft.timeout_s;
         let name = node.draft.name.clone();
         let call = Call {
+            run: self.machine.run().clone(),
             workflow: self.workflow.compiled.clone(),
             execute,
             turn: self.turn.clone(),

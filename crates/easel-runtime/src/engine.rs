@@ -166,12 +166,14 @@ impl Builder {
         for component in self.components {
             registry.add(component)?;
         }
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let services = Services {
             models: self
                 .model
                 .unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
             world: self.world.unwrap_or_else(World::none),
             secrets: self.secrets.unwrap_or_else(|| Arc::new(Environment)),
+            clock: clock.clone(),
         };
         Ok(Arc::new(Engine {
             registry,
@@ -179,7 +181,7 @@ impl Builder {
             journal: self
                 .journal
                 .unwrap_or_else(|| Arc::new(MemoryJournal::new())),
-            clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+            clock,
             limits: self.limits,
             timed: self.timed,
             ids: ids(self.seed),

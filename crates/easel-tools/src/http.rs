@@ -28,6 +28,9 @@ pub struct HttpRequest {
     /// Headers in the order of sending.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
+    /// By what the target of a write knows it again: goes as the header `Idempotency-Key`, unless `headers` has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
     /// Parameters appended to the URL's query: texts as they are, `null` left out, a list once an item, anything
     /// else as JSON text. `None` for methods that carry a body.
     #[serde(default)]
@@ -46,12 +49,13 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// A request without headers, query, body, proxy and redirects, with 60 s for the exchange.
+    /// A request without headers, key, query, body, proxy and redirects, with 60 s for the exchange.
     pub fn new(method: impl Into<String>, url: impl Into<String>) -> HttpRequest {
         HttpRequest {
             method: method.into(),
             url: url.into(),
             headers: Vec::new(),
+            idempotency_key: None,
             query: None,
             body: HttpBody::Empty,
             timeout: Duration::from_secs(60),

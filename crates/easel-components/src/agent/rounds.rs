@@ -1,7 +1,6 @@
 //! The loop in which a model calls tools until it has an answer (spec/canvas-components §3.2, "Tool loop").
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use easel_core::Value;
 use easel_core::event::Fault;
@@ -118,7 +117,8 @@ impl Rounds<'_> {
     }
 
     async fn make_one(&self, call: &Call, wanted: &ToolCall) -> ToolAnswer {
-        let began = Instant::now();
+        let clock = &call.services.clock;
+        let began = clock.now();
         let offered = self.toolbox.find(&wanted.name);
         let read = offered.and_then(|offered| {
             let (schema, check) = (&offered.schema, offered.check.as_ref());
@@ -128,7 +128,7 @@ impl Rounds<'_> {
         let (arguments, answer) = match read {
             Ok((offered, arguments)) => {
                 let shown = Value::from(arguments.clone());
-                (shown, offered.tool.call(arguments, call).await)
+                (shown, offered.call(arguments, call).await)
             }
             Err(told) => {
                 let written = serde_json::from_str(&wanted.arguments).ok();
@@ -142,7 +142,7 @@ impl Rounds<'_> {
             tool: wanted.name.clone(),
             arguments,
             result: Value::from(answer.text.clone()),
-            milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            milliseconds: u64::try_from(clock.now().0 - began.0).unwrap_or(0),
         };
         call.wire.note(execute.node, note);
         answer

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use easel_core::Value;
 use easel_core::event::Fault;
+use easel_core::{Object, Value};
 use easel_models::ToolSpec;
 use easel_tools::contract::{ArgumentCheck, offered_name};
+use futures::future::{Either, select};
 
+use crate::behaviour::Call;
 use crate::site::Site;
-use crate::tool::{Tool, ToolSite};
+use crate::tool::{Tool, ToolAnswer, ToolSite};
 
 /// The code of a component that this version only knows.
 const NOT_AVAILABLE: &str = "not_available";
@@ -25,11 +27,30 @@ pub(super) struct Toolbox {
 /// A tool under the name the model knows.
 pub(super) struct Offered {
     /// What it does.
-    pub tool: Arc<dyn Tool>,
+    tool: Arc<dyn Tool>,
+    /// How many seconds one call may take.
+    limit_s: Option<f64>,
     /// A JSON Schema of its arguments.
     pub schema: Value,
     /// What checks them; `None` if the schema is not valid.
     pub check: Option<ArgumentCheck>,
+}
+
+impl Offered {
+    /// Answers one call. One that takes longer than its kind may is stopped, and the model is told.
+    pub(super) async fn call(&self, arguments: Object, call: &Call) -> ToolAnswer {
+        let answer = self.tool.call(arguments, call);
+        let Some(seconds) = self.limit_s else {
+            return answer.await;
+        };
+        let deadline = call.services.clock.deadline((seconds * 1000.0) as u64);
+        match select(answer, deadline).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(((), _)) => ToolAnswer::failure(format!(
+                "This call was stopped after {seconds} s, the most it may take. Ask for less at a time."
+            )),
+        }
+    }
 }
 
 impl Toolbox {
@@ -55,8 +76,12 @@ impl Toolbox {
                 depth,
             };
             let found = site.owner.registry.get(component);
+            let limit = found.and_then(|found| {
+                let params = tool_site.params.as_object();
+                found.table().timeout_s(params.unwrap_or(&Object::new()))
+            });
             match found.and_then(|component| component.tool(tool_site)) {
-                Some(Ok(tool)) => toolbox.add(tool, at),
+                Some(Ok(tool)) => toolbox.add(tool, at, limit),
                 Some(Err(fault)) if *fault.code == *NOT_AVAILABLE => {
                     toolbox.left_out.push(fault.message);
                 }
@@ -80,7 +105,7 @@ impl Toolbox {
         Ok(toolbox)
     }
 
-    fn add(&mut self, tool: Arc<dyn Tool>, index: usize) {
+    fn add(&mut self, tool: Arc<dyn Tool>, index: usize, limit_s: Option<f64>) {
         let spec = tool.spec();
         let schema = spec.parameters.clone();
         let spec_name = spec.name.clone();
@@ -92,6 +117,7 @@ impl Toolbox {
             check: ArgumentCheck::new(&spec_name, &schema).ok(),
             schema,
             tool,
+            limit_s,
         });
     }
 

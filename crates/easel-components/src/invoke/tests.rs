@@ -1,7 +1,11 @@
 //! HTTP nodes as users set them up.
 
+use std::sync::{Arc, Mutex};
+
 use easel_core::Value;
-use easel_tools::ScriptedWorld;
+use easel_tools::http::{HttpRequest, HttpResponse, HttpSender};
+use easel_tools::{ScriptedWorld, ToolError, World};
+use futures::future::{BoxFuture, FutureExt, ready};
 use serde_json::{Value as Json, json};
 
 use crate::testing::{Trial, Tried};
@@ -122,4 +126,35 @@ fn pages_are_reduced_to_their_text() {
         json!({"text": "<html><body><p>Hi</p><script>x</script></body></html>"}),
     );
     assert_eq!(tried.port("result"), "Hi");
+}
+
+/// Keeps the keys of the requests it gets.
+#[derive(Default)]
+struct Keys(Mutex<Vec<Option<String>>>);
+
+impl HttpSender for Keys {
+    fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>> {
+        self.0.lock().unwrap().push(request.idempotency_key);
+        let response = HttpResponse {
+            status: 200,
+            headers: Vec::new(),
+            body: String::new(),
+        };
+        ready(Ok(response)).boxed()
+    }
+}
+
+#[test]
+fn a_request_that_writes_says_which_one_it_is() {
+    let keys = Arc::new(Keys::default());
+    for method in ["get", "head", "post", "delete"] {
+        let world = World {
+            http: keys.clone(),
+            ..World::none()
+        };
+        let params = json!({"url": "http://api.example.com/x", "method": method});
+        Trial::new("Invoke", params).world(world).run().completion();
+    }
+    let key = Some("run-1/X/1".to_owned());
+    assert_eq!(*keys.0.lock().unwrap(), [None, None, key.clone(), key]);
 }

@@ -16,6 +16,9 @@ use crate::error::ToolError;
 use crate::guard::{Allow, Cleared, GuardError, check_url};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
 
+/// The header by which targets of writes know a repetition.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 /// How a deployment lets its workflows use HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpConfig {
@@ -186,7 +189,7 @@ impl<'a> Hop<'a> {
         Ok(Hop {
             method: method(&request.method)?,
             url,
-            headers: headers(&request.headers)?,
+            headers: headers(request)?,
             body: body::written(&request.body),
         })
     }
@@ -289,7 +292,7 @@ fn method(name: &str) -> Result<Method, ToolError> {
 
 /// The workflow's headers, without those that belong to the connection: the client sets them, and a second opinion
 /// on where a message ends is how requests are smuggled.
-fn headers(given: &[(String, String)]) -> Result<HeaderMap, ToolError> {
+fn headers(request: &HttpRequest) -> Result<HeaderMap, ToolError> {
     const OF_THE_CONNECTION: [HeaderName; 5] = [
         header::CONNECTION,
         header::CONTENT_LENGTH,
@@ -298,13 +301,20 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, ToolError> {
         header::UPGRADE,
     ];
     let mut headers = HeaderMap::new();
-    for (name, value) in given {
+    for (name, value) in &request.headers {
         let what = format!("header \"{name}\"");
         let parsed = HeaderName::try_from(name.trim()).map_err(|e| unusable(&what, &e))?;
         let value = HeaderValue::try_from(value.as_str()).map_err(|e| unusable(&what, &e))?;
         if !OF_THE_CONNECTION.contains(&parsed) {
             headers.append(parsed, value);
         }
+    }
+    if let Some(key) = request.idempotency_key.as_deref()
+        && !headers.contains_key(IDEMPOTENCY_KEY)
+    {
+        let value = HeaderValue::try_from(key);
+        let value = value.map_err(|e| unusable("the idempotency key", &e))?;
+        headers.insert(IDEMPOTENCY_KEY, value);
     }
     Ok(headers)
 }

@@ -61,6 +61,18 @@ async fn a_get_carries_parameters_and_headers() {
 }
 
 #[tokio::test]
+async fn a_write_says_which_one_it_is_unless_the_workflow_does() {
+    let server = Server::echo().await;
+    let mut request = HttpRequest::new("POST", server.url("/"));
+    request.idempotency_key = Some("run-1/Invoke:X/1".into());
+    let got = echoed(&send(request.clone()).await.unwrap());
+    assert_eq!(got["headers"]["idempotency-key"], "run-1/Invoke:X/1");
+    request.headers = vec![("Idempotency-Key".into(), "order-7".into())];
+    let got = echoed(&send(request).await.unwrap());
+    assert_eq!(got["headers"]["idempotency-key"], "order-7");
+}
+
+#[tokio::test]
 async fn a_body_is_json_form_or_text() {
     let server = Server::echo().await;
     let bodies = [
