@@ -78,15 +78,17 @@ impl Function for CodeExec {
                 },
                 timeout: self.timeout,
             };
+            let began = call.services.clock.now();
             let outcome = call.services.world.code.run(request).await?;
-            self.outcome(outcome)
+            self.outcome(outcome, (began.0 - call.now.0) / 1000)
         }
         .boxed()
     }
 }
 
 impl CodeExec {
-    fn outcome(&self, outcome: CodeOutcome) -> Result<Outcome, Trouble> {
+    /// What comes of a script that began that many seconds into the attempt.
+    fn outcome(&self, outcome: CodeOutcome, began: i64) -> Result<Outcome, Trouble> {
         let stderr = outcome.stderr.trim();
         let silent = outcome.result.is_none()
             && outcome.artifacts.is_empty()
@@ -109,7 +111,7 @@ impl CodeExec {
             Trouble::new("bad_output", problem).told(&shown)
         })?;
 
-        let mut ports = Ports::one(name, result.clone());
+        let mut ports = Ports::one(name.clone(), result.clone());
         ports.set("raw_result", result.clone());
         ports.set("actual_type", name_of_type(&result));
         let attachments = artifacts.iter().filter_map(attachment);
@@ -119,12 +121,30 @@ impl CodeExec {
             ports.set("_ARTIFACTS", artifacts.clone());
         }
         Ok(Outcome {
-            told: Value::from(ports.to_object()).to_string().into(),
+            told: told(&name, &ports, began).into(),
             ports,
             artifacts,
             ..Outcome::default()
         })
     }
+}
+
+/// What a model is told: the ports, with the names between them that instructions of canvases speak of, in their order.
+fn told(name: &str, ports: &Ports, began: i64) -> String {
+    let port = |name: &str| ports.get(name).cloned().unwrap_or_default();
+    let members = [
+        (name, port(name)),
+        ("_created_time", began.into()),
+        ("_ERROR", "".into()),
+        ("raw_result", port("raw_result")),
+        ("actual_type", port("actual_type")),
+        ("_ARTIFACTS", port("_ARTIFACTS")),
+        ("_ATTACHMENT_CONTENT", "".into()),
+        ("attachments", port("attachments")),
+        ("content", port("content")),
+    ];
+    let members = members.map(|(name, value)| (Arc::from(name), value));
+    Value::from(Object::from_iter(members)).to_string()
 }
 
 /// What a script printed, for one that returned nothing: JSON if it is, else text.

@@ -118,7 +118,9 @@ impl Search {
     fn outcome(&self, results: Vec<Value>, call: &Call) -> Outcome {
         match self.provider.reading {
             Reading::Pages => {
-                let told = Value::from(results.clone()).to_string();
+                let results = Value::from(results);
+                // A list goes to a model as it does in the canvases that models were told to read it in.
+                let told = results.python().to_string();
                 Outcome {
                     ports: Ports::one("json", results),
                     told: told.into(),

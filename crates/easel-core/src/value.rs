@@ -2,6 +2,7 @@
 
 mod json;
 mod order;
+mod python;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;

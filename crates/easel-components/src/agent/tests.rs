@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use easel_core::Value;
-use easel_tools::ScriptedWorld;
+use easel_tools::code::{CodeOutcome, CodeRequest, CodeRunner};
+use easel_tools::{ScriptedWorld, ToolError, World};
+use futures::future::{BoxFuture, FutureExt, pending};
 use serde_json::{Value as Json, json};
 
 use crate::testing::Trial;
@@ -315,5 +316,61 @@ fn a_secret_goes_to_the_tool_and_not_into_its_schema() {
         tried.messages("X")[1][2].contains("the secret Q is not set"),
         "{:?}",
         tried.messages("X")[1]
+    );
+}
+
+/// A sandbox that never comes to an end.
+struct Stuck;
+
+impl CodeRunner for Stuck {
+    fn run(&self, _: CodeRequest) -> BoxFuture<'_, Result<CodeOutcome, ToolError>> {
+        pending().boxed()
+    }
+}
+
+#[test]
+fn a_tool_that_takes_too_long_is_stopped_and_the_model_goes_on() {
+    let code = json!({"component_name": "CodeExec", "name": "code", "params": {}});
+    let arguments = json!({"lang": "python", "script": "def main(): return 1"});
+    let tried = agent(json!({"tools": [code]}))
+        .world(World {
+            code: Arc::new(Stuck),
+            ..World::none()
+        })
+        .model(json!({"rules": [call("execute_code_0", arguments), {"reply": "I give up"}]}))
+        .out_of_time()
+        .run();
+    assert_eq!(tried.port("content"), json!("I give up"));
+    assert_eq!(
+        tried.messages("X")[1].last().unwrap(),
+        "tool: This call was stopped after 60 s, the most it may take. Ask for less at a time."
+    );
+}
+
+#[test]
+fn a_model_is_told_all_that_a_script_gave() {
+    let code = json!({"component_name": "CodeExec", "name": "code", "params": {}});
+    let arguments = json!({"lang": "python", "script": "def main(): return 42"});
+    let rules = json!([call("execute_code_0", arguments), {"reply": "42"}]);
+    let script = json!({"rules": rules, "code": [{"result": 42}]});
+    let tried = within(agent(json!({"tools": [code]})), script);
+    assert_eq!(
+        tried.run().messages("X")[1].last().unwrap(),
+        r#"tool: {"result": 42, "_created_time": 0, "_ERROR": "", "raw_result": 42, "actual_type": "Number", "_ARTIFACTS": null, "_ATTACHMENT_CONTENT": "", "attachments": [], "content": "42"}"#
+    );
+}
+
+#[test]
+fn a_list_that_a_tool_gives_is_told_as_canvases_know_it() {
+    let extract =
+        json!({"component_name": "TavilyExtract", "name": "pages", "params": {"api_key": "k"}});
+    let arguments = json!({"urls": ["http://e.com/a"]});
+    let rules = json!([call("tavily_extract_0", arguments), {"reply": "read"}]);
+    let script =
+        json!({"rules": rules, "search": [{"results": [{"url": "http://e.com/a", "score": 0.5}]}]});
+    let tried = within(agent(json!({"tools": [extract]})), script);
+    assert_eq!(
+        tried.run().messages("X")[1].last().unwrap(),
+        "tool: [{'url': 'http://e.com/a', 'score': 0.5}]"
     );
 }
