@@ -38,16 +38,6 @@ pub(crate) fn make(site: &Site<'_>, _: &catalog::Component) -> Result<Arc<dyn Fu
         "" => "mysql",
         kind => kind,
     };
-    for name in ["database", "host", "username"] {
-        let needed = name == "database" || db_type != "sqlite";
-        if needed
-            && site
-                .get(name)
-                .is_none_or(|value| value.to_string().trim().is_empty())
-        {
-            return Err(site.wrong(name, "is not set", "Say which database to read"));
-        }
-    }
     let port = site.count("port")?.map(u16::try_from).transpose();
     let port =
         port.map_err(|_| site.wrong("port", "is no port", "Set a number from 1 to 65535"))?;

@@ -29,7 +29,7 @@ pub struct SqlRequest {
     pub timeout: Duration,
 }
 
-/// How to reach a database.
+/// How to reach a database. What the workflow leaves blank is blank here; who needs it says so.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SqlConnection {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::easel::{Desk, asks_a_model, wait};
+use crate::easel::{Desk, asks_a_model, canvas, wait};
 
 /// A server that answers each request in its own way.
 pub struct Server {
@@ -87,6 +87,13 @@ fn slow(mut stream: TcpStream) {
     piece(&mut stream, "first ");
     std::thread::sleep(Duration::from_millis(400));
     piece(&mut stream, "second");
+    end(&mut stream);
+}
+
+/// Says a query, in the fence that models put around it.
+fn writing_sql(mut stream: TcpStream) {
+    head(&mut stream);
+    piece(&mut stream, "```sql\nSELECT name FROM customers;\n```");
     end(&mut stream);
 }
 
@@ -177,4 +184,46 @@ fn a_server_that_refuses_fails_the_run() {
         told.contains("no such model") && told.contains("LLM:A"),
         "{told}"
     );
+}
+
+#[test]
+fn a_question_becomes_sql_and_a_world_that_answers_needs_no_connection() {
+    let desk = Desk::new();
+    let agent = json!({"sys_prompt": "Write SQL.", "prompts": [{"role": "user", "content": "{sys.query} {Retrieval:R@formalized_content}"}]});
+    let sql = json!({"sql": "{Agent:A@content}", "db_type": "mysql", "host": "", "port": 3306, "database": "",
+        "username": "", "password": ""});
+    let says = json!({"content": ["{ExeSQL:S@formalized_content}"]});
+    let nodes = [
+        ("begin", "Begin", json!({}), &["Retrieval:R"][..]),
+        (
+            "Retrieval:R",
+            "Retrieval",
+            json!({"query": "{sys.query}", "kb_ids": []}),
+            &["Agent:A"],
+        ),
+        ("Agent:A", "Agent", agent, &["ExeSQL:S"]),
+        ("ExeSQL:S", "ExeSQL", sql, &["Message:M"]),
+        ("Message:M", "Message", says, &[]),
+    ];
+    desk.json("a.json", &canvas(&nodes));
+    desk.json(
+        "w.json",
+        &json!({"sql": [{"match": {"contains": "customers"}, "columns": ["name"], "rows": [["Ada"]]}]}),
+    );
+    let url = Server::start(writing_sql).url();
+    let ran = desk.easel(&[
+        "run",
+        "a.json",
+        "Who buys?",
+        "--world",
+        "w.json",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.out, "| name   |\n|:-------|\n| Ada    |\n");
+    let checked = desk.easel(&["check", "a.json"]);
+    assert!(checked.out.contains("`host` is not set"), "{}", checked.out);
 }
