@@ -128,16 +128,13 @@ impl Fields<'_> {
         }
         let all = text(params, "logical_operator") != Some("or");
         let names: Vec<Arc<str>> = variables.iter().map(|(name, _)| name.clone()).collect();
-        let mut tests = Vec::new();
-        for (at, row) in rows("loop_termination_condition").iter().enumerate() {
-            let path = format!("loop_termination_condition.{at}");
-            tests.extend(self.end_test(row, &names, &path));
-        }
-        let until = (!tests.is_empty()).then_some(Condition {
-            all,
-            tests,
-            table: Rules::Loop,
-        });
+        let rows_of_end = rows("loop_termination_condition").iter().enumerate();
+        let tests: Vec<Option<Test>> = rows_of_end
+            .map(|(at, row)| {
+                self.end_test(row, &names, &format!("loop_termination_condition.{at}"))
+            })
+            .collect();
+        let until = (!tests.is_empty()).then(|| joined(all, tests, Rules::Loop));
         let maximum = params.get("maximum_loop_count").and_then(Value::as_i64);
         Kind::While {
             variables,
@@ -191,41 +188,29 @@ impl Fields<'_> {
             let path = format!("conditions.{at}");
             let items = group.get("items").and_then(Value::as_array);
             let mut tests = Vec::new();
-            let mut whole = true;
             for (item, row) in items.unwrap_or_default().iter().enumerate() {
-                let item = format!("{path}.items.{item}");
                 let name = text(row, "cpn_id").unwrap_or_default();
-                if name.trim().is_empty() {
-                    continue;
-                }
-                let Some(reference) = self.reference_in(name) else {
-                    whole = false;
-                    continue;
-                };
-                let left = self.read(reference);
-                match self.operator(row, &item) {
-                    Some(operator) => tests.push(Test {
-                        left,
-                        operator,
-                        right: Operand::Constant(row.get("value").cloned().unwrap_or_default()),
-                    }),
-                    None => whole = false,
+                if !name.trim().is_empty() {
+                    tests.push(self.case_test(name, row, &format!("{path}.items.{item}")));
                 }
             }
             let all = text(group, "logical_operator")
                 .is_some_and(|word| word.eq_ignore_ascii_case("and"));
-            // A test that cannot be made is false, and with it a group in which all must hold.
-            if all && !whole {
-                tests.clear();
-            }
-            let condition = Condition {
-                all,
-                tests,
-                table: Rules::Switch,
-            };
+            let condition = joined(all, tests, Rules::Switch);
             self.compiled
                 .push((path.into(), Field::Condition(condition)));
         }
+    }
+
+    /// One row of a case, if it is a test that can be made.
+    fn case_test(&mut self, name: &str, row: &Value, path: &str) -> Option<Test> {
+        let left = self.reference_in(name)?;
+        let left = self.read(left);
+        Some(Test {
+            left,
+            operator: self.operator(row, path)?,
+            right: Operand::Constant(row.get("value").cloned().unwrap_or_default()),
+        })
     }
 
     fn operator(&mut self, row: &Value, path: &str) -> Option<Operator> {
@@ -240,6 +225,16 @@ impl Fields<'_> {
         }
         operator
     }
+}
+
+/// Tests joined by one word. One that cannot be made is false, and with it a condition in which all must hold.
+fn joined(all: bool, tests: Vec<Option<Test>>, table: Rules) -> Condition {
+    let never = all && tests.contains(&None);
+    let tests = match never {
+        true => Vec::new(),
+        false => tests.into_iter().flatten().collect(),
+    };
+    Condition { all, tests, table }
 }
 
 /// A member that is text.

@@ -251,7 +251,7 @@ fn categorize() -> Component {
     .primary("category_name")
 }
 
-/// The operators of Switch; those of Loop are in [`loop_operators`].
+/// The operators of Switch; those of Loop are in [`LOOP_OPERATORS`].
 const SWITCH_OPERATORS: &[&str] = &[
     "contains",
     "not contains",
@@ -276,6 +276,8 @@ const OPERATOR_SPELLINGS: &[(&str, &str)] = &[
     ("<>", "≠"),
     (">=", "≥"),
     ("<=", "≤"),
+    ("starts with", "start with"),
+    ("ends with", "end with"),
 ];
 
 fn switch() -> Component {

@@ -116,3 +116,53 @@ fn what_was_said_before_a_form_is_known_to_the_model_behind_it() {
     ];
     assert_eq!(lines, all);
 }
+
+#[test]
+fn a_comparison_nobody_knows_is_false_and_the_run_goes_on() {
+    let test = |operator: &str| json!({"cpn_id": "sys.query", "operator": operator, "value": "x"});
+    let case = |word: &str, items: Vec<serde_json::Value>, to: &str| json!({"logical_operator": word, "items": items, "to": [to]});
+    let switch = |word: &str| {
+        let tests = vec![test("sounds like"), test("contains")];
+        json!({"conditions": [case(word, tests, "Message:Yes")], "end_cpn_ids": ["Message:No"]})
+    };
+    let said = |word: &str| {
+        let says = |text: &str, next: &[&str]| json!({"obj": {"component_name": "Message", "params": {"content": [text]}}, "downstream": next});
+        let document = json!({"components": {
+            "begin": {"obj": {"component_name": "Begin", "params": {}}, "downstream": ["Switch:S"]},
+            "Switch:S": {"obj": {"component_name": "Switch", "params": switch(word)},
+                         "downstream": ["Message:Yes", "Message:No"]},
+            "Message:Yes": says("yes", &[]),
+            "Message:No": says("no", &[]),
+        }});
+        let engine = Engine::builder().build().unwrap();
+        let workflow = engine.load(document.to_string().as_bytes()).unwrap();
+        say(&mut engine.session(&Arc::new(workflow)), "xyz".into())
+    };
+    assert_eq!(said("and"), (Ending::Finished, "no".into()));
+    assert_eq!(said("or"), (Ending::Finished, "yes".into()));
+}
+
+#[test]
+fn a_loop_that_a_comparison_nobody_knows_should_end_runs_to_its_maximum() {
+    let ends =
+        |operator: &str| json!({"variable": "sys.query", "operator": operator, "value": "x"});
+    let params = json!({
+        "loop_variables": [], "maximum_loop_count": 3, "logical_operator": "and",
+        "loop_termination_condition": [ends("sounds like"), ends("not empty")],
+    });
+    let node = |component: &str, params: serde_json::Value, next: &[&str], parent: Option<&str>| {
+        let obj = json!({"component_name": component, "params": params});
+        json!({"obj": obj, "downstream": next, "parent_id": parent})
+    };
+    let document = json!({"components": {
+        "begin": node("Begin", json!({}), &["Loop:L"], None),
+        "Loop:L": node("Loop", params, &["Message:End"], None),
+        "LoopItem:I": node("LoopItem", json!({}), &["Message:Turn"], Some("Loop:L")),
+        "Message:Turn": node("Message", json!({"content": ["."]}), &[], Some("Loop:L")),
+        "Message:End": node("Message", json!({"content": ["end"]}), &[], None),
+    }});
+    let engine = Engine::builder().build().unwrap();
+    let workflow = engine.load(document.to_string().as_bytes()).unwrap();
+    let said = say(&mut engine.session(&Arc::new(workflow)), "xyz".into());
+    assert_eq!(said, (Ending::Finished, "...end".into()));
+}
