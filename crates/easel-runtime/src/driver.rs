@@ -450,11 +450,12 @@ impl Driver {
                 if step.fault.is_none() {
                     self.last = step.ports.clone();
                     if draft.drains {
-                        self.said = Some(step.ports.clone());
                         let text = step.ports.get(&draft.primary).map(Value::to_string);
                         self.shown
                             .extend(text.filter(|text| !text.trim().is_empty()));
-                        let extras = message_extras(&step.ports, self.machine.gathered());
+                        self.said = Some(step.ports.clone());
+                        let gathered = self.machine.gathered();
+                        let extras = message_extras(&draft.params, &step.ports, gathered);
                         let subject = subject.clone();
                         self.emit(EventKind::MessageEnd { subject, extras }, observe);
                     }
@@ -539,11 +540,13 @@ fn too_slow(name: &str, seconds: f64) -> Fault {
     Fault::new("timeout", message)
 }
 
-/// What goes with the end of a message: what it can cite, its files, its status.
-fn message_extras(ports: &Ports, gathered: &[Value]) -> easel_core::Object {
+/// What goes with the end of a message: its status, which its parameters say; its files; what it can cite.
+fn message_extras(params: &Value, ports: &Ports, gathered: &[Value]) -> easel_core::Object {
     let mut extras = easel_core::Object::new();
-    for key in ["status", "attachment", "downloads"] {
-        if let Some(value) = ports.get(key).filter(|value| value.is_truthy()) {
+    let status = ("status", params.get("status"));
+    let files = ["attachment", "downloads"].map(|key| (key, ports.get(key)));
+    for (key, value) in std::iter::once(status).chain(files) {
+        if let Some(value) = value.filter(|value| value.is_truthy()) {
             extras.insert(key.into(), value.clone());
         }
     }

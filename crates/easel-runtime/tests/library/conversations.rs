@@ -118,6 +118,25 @@ fn what_was_said_before_a_form_is_known_to_the_model_behind_it() {
 }
 
 #[test]
+fn a_message_says_with_which_status_a_webhook_is_answered() {
+    let engine = Engine::builder().build().unwrap();
+    let params = json!({"content": ["Made."], "status": 201});
+    let workflow = engine
+        .load(&canvas(&[("Message:M", "Message", params)]))
+        .unwrap();
+    let mut ends = Vec::new();
+    let mut observe = |event: RunEvent| {
+        let event = serde_json::to_value(&event).unwrap();
+        if event["event"] == "message_end" {
+            ends.push(event["data"].clone());
+        }
+    };
+    let mut session = engine.session(&Arc::new(workflow));
+    block_on(session.turn("hi".into(), &mut observe)).unwrap();
+    assert_eq!(ends, [json!({"status": 201, "component_id": "Message:M"})]);
+}
+
+#[test]
 fn a_comparison_nobody_knows_is_false_and_the_run_goes_on() {
     let test = |operator: &str| json!({"cpn_id": "sys.query", "operator": operator, "value": "x"});
     let case = |word: &str, items: Vec<serde_json::Value>, to: &str| json!({"logical_operator": word, "items": items, "to": [to]});
