@@ -16,11 +16,12 @@ const READING: [&str; 8] = [
 ];
 
 /// Words that do not occur in a statement that only reads, unless as a quoted name.
-const WRITING: [&str; 32] = [
+const WRITING: [&str; 39] = [
     "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "UPSERT", "INTO", "OUTFILE", "DUMPFILE",
     "CREATE", "ALTER", "DROP", "TRUNCATE", "RENAME", "GRANT", "REVOKE", "DENY", "CALL", "EXEC",
     "EXECUTE", "DO", "SET", "LOCK", "LOAD", "COPY", "ATTACH", "DETACH", "VACUUM", "KILL",
-    "SHUTDOWN", "BACKUP", "RESTORE",
+    "SHUTDOWN", "BACKUP", "RESTORE", "BULK", "COMMIT", "DBCC", "HANDLER", "PREPARE", "REFRESH",
+    "ROLLBACK",
 ];
 
 /// Pragmas of SQLite that tell about tables.
@@ -85,6 +86,13 @@ impl Guard {
             _ => None,
         });
         let words: Vec<String> = words.collect();
+        // A quoted name at the beginning calls a procedure, whatever words follow.
+        let first = tokens
+            .iter()
+            .find(|token| !matches!(token, Token::Whitespace(_) | Token::LParen));
+        if !matches!(first, Some(Token::Word(word)) if word.quote_style.is_none()) {
+            return Err("it is no query");
+        }
         let reads = match words.as_slice() {
             [first, name, ..] if first == "PRAGMA" => {
                 PRAGMAS.contains(&&*name.to_lowercase()) && !tokens.contains(&Token::Eq)
@@ -208,6 +216,10 @@ mod tests {
         assert!(!passes("postgres", "EXPLAIN ANALYZE UPDATE t SET a = 1"));
         assert!(!passes("sqlite", "PRAGMA journal_mode = DELETE"));
         assert!(!passes("mssql", "EXEC xp_cmdshell 'dir'"));
+        assert!(!passes("mssql", "SELECT 1 AS a DBCC CHECKDB('d')"));
+        assert!(!passes("mssql", "[xp_cmdshell] show"));
+        assert!(!passes("mssql", "\"xp_cmdshell\" select"));
+        assert!(!passes("mysql", "){}SELECT"));
     }
 
     #[test]
