@@ -1,6 +1,7 @@
 //! Instructions of the core and the engine, counted: the same on every machine and however busy it is.
 //!
 //! `cargo bench -p benches --bench instructions` needs valgrind, and `gungraun-runner` in the version of the library.
+#![expect(missing_docs, reason = "the macros write public items")]
 #![expect(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up should stop"
@@ -30,13 +31,14 @@ fn run_once(engine: &Arc<Engine>, workflow: &Arc<Workflow>) {
     block_on(session.turn(Input::from("hello"), &mut observe)).unwrap();
 }
 
-/// A whole run, its events not serialised.
+// A whole run, its events not serialised.
 #[library_benchmark]
 #[bench::chain_of_100(args = (benches::chain(100)), setup = warm)]
 #[bench::fan_of_50(args = (benches::fan(50)), setup = warm)]
 #[bench::iteration_over_100(args = (benches::iteration(100)), setup = warm)]
-fn engine((engine, workflow): (Arc<Engine>, Arc<Workflow>)) {
+fn engine((engine, workflow): (Arc<Engine>, Arc<Workflow>)) -> (Arc<Engine>, Arc<Workflow>) {
     run_once(&engine, &workflow);
+    (engine, workflow)
 }
 
 /// The events of a run.
@@ -49,24 +51,25 @@ fn events(text: Vec<u8>) -> Vec<RunEvent> {
     events
 }
 
-/// The events of a run as JSON.
+// The events of a run as JSON.
 #[library_benchmark]
 #[bench::chain_of_100(args = (benches::chain(100)), setup = events)]
-fn serialise(events: Vec<RunEvent>) {
+fn serialise(events: Vec<RunEvent>) -> Vec<RunEvent> {
     for event in &events {
-        black_box(serde_json::to_vec(event)).unwrap();
+        serde_json::to_writer(std::io::sink(), black_box(event)).unwrap();
     }
+    events
 }
 
 fn compiled(text: Vec<u8>) -> Arc<easel_core::workflow::Workflow> {
     Workflow::load(&text).unwrap().compiled().clone()
 }
 
-/// The machine alone: every node is done at once.
+// The machine alone: every node is done at once.
 #[library_benchmark]
 #[bench::chain_of_100(args = (benches::chain(100)), setup = compiled)]
 #[bench::fan_of_50(args = (benches::fan(50)), setup = compiled)]
-fn machine(workflow: Arc<easel_core::workflow::Workflow>) {
+fn machine(workflow: Arc<easel_core::workflow::Workflow>) -> Machine {
     let start = Start {
         run: "bench".into(),
         concurrency: 16,
@@ -89,9 +92,10 @@ fn machine(workflow: Arc<easel_core::workflow::Workflow>) {
         effects.extend(machine.apply(Event::new(Timestamp(0), completed)).effects);
     }
     assert!(machine.life().over());
+    machine
 }
 
-/// From text to workflow.
+// From text to workflow.
 #[library_benchmark]
 #[bench::chain_of_100(benches::chain(100))]
 #[bench::agents(benches::agents(118_000))]

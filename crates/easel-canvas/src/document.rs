@@ -109,27 +109,24 @@ impl Document {
     ///
     /// See [`ReadError`]; each names the line and column, except that of a file too large.
     pub fn read_within(bytes: &[u8], limits: Limits) -> Result<Document, ReadError> {
-        let source = Source::read(bytes, limits)?;
-        let whole = source.parse()?;
+        let (source, whole) = Source::read(bytes, limits)?;
         let mut origin = Origin::default();
-        let at = source.locate_nearest(&[]).unwrap_or_default();
+        // Looked for only where something is wrong there.
+        let at = |origin: &Origin| source.locate_nearest(&origin.base).unwrap_or_default();
         let members = origin.open(whole, at, limits)?;
         let (canvas, wrapper) = match Holds::of(&members) {
             Holds::Canvas => (members, None),
-            Holds::Nothing => return Err(ReadError::NotACanvas { at }),
+            Holds::Nothing => return Err(ReadError::NotACanvas { at: at(&origin) }),
             Holds::Wrapped => {
                 let (wrapper, dsl) = Wrapper::around(members);
                 let dsl_place = Pointer::root().key(DSL);
-                let at = if origin.inner.is_some() {
-                    origin.inner_base = dsl_place;
-                    at
-                } else {
-                    origin.base = dsl_place;
-                    source.locate_nearest(&origin.base).unwrap_or_default()
-                };
+                match origin.inner.is_some() {
+                    true => origin.inner_base = dsl_place,
+                    false => origin.base = dsl_place,
+                }
                 let canvas = origin.open(dsl, at, limits)?;
                 if Holds::of(&canvas) != Holds::Canvas {
-                    return Err(ReadError::NotACanvas { at });
+                    return Err(ReadError::NotACanvas { at: at(&origin) });
                 }
                 (canvas, Some(wrapper))
             }
@@ -234,15 +231,19 @@ impl Document {
 
 impl Origin {
     /// The object that `value` is, or that it holds as a text.
-    fn open(&mut self, value: Value, at: Position, limits: Limits) -> Result<Object, ReadError> {
+    fn open(
+        &mut self,
+        value: Value,
+        at: impl Fn(&Origin) -> Position,
+        limits: Limits,
+    ) -> Result<Object, ReadError> {
         let value = match &value {
             Value::String(text) => {
-                let in_text = |error| ReadError::InText {
-                    at,
+                let read = Source::read(text.as_bytes(), limits);
+                let (inner, value) = read.map_err(|error| ReadError::InText {
+                    at: at(self),
                     error: Box::new(error),
-                };
-                let inner = Source::read(text.as_bytes(), limits).map_err(in_text)?;
-                let value = inner.parse().map_err(in_text)?;
+                })?;
                 self.inner = Some(Arc::new(inner));
                 self.inner_base = Pointer::root();
                 value
@@ -252,7 +253,7 @@ impl Origin {
         match value {
             Value::Object(members) => Ok(Arc::unwrap_or_clone(members)),
             other => Err(ReadError::NotAnObject {
-                at,
+                at: at(self),
                 found: other.type_name(),
             }),
         }

@@ -323,6 +323,10 @@ impl<'t> Scanner<'t> {
         let start = self.at;
         self.at += 1;
         loop {
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+            let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+            let plain = rest.iter().position(special);
+            self.at += plain.unwrap_or(rest.len());
             match self.peek() {
                 None => {
                     return Err(Fault::Ended {
@@ -334,12 +338,11 @@ impl<'t> Scanner<'t> {
                     return Ok(start..self.at);
                 }
                 Some(b'\\') => self.escape()?,
-                Some(0..=0x1f) => {
+                Some(_) => {
                     return self.unexpected(
                         "a text without raw control characters (a line break is written `\\n`)",
                     );
                 }
-                Some(_) => self.at += 1,
             }
         }
     }

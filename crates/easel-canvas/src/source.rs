@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use easel_core::Value;
+
 use crate::error::ReadError;
 use crate::pointer::{Pointer, Step};
 use crate::scan::{At, Fault, Open, Scanner, Token};
@@ -65,12 +67,12 @@ pub struct Source {
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 impl Source {
-    /// Reads a file that holds one JSON value.
+    /// Reads a file that holds one JSON value, and the value.
     ///
     /// # Errors
     ///
     /// If it is too large or too deep, isn't UTF-8 or isn't JSON; each names the line and column.
-    pub fn read(bytes: &[u8], limits: Limits) -> Result<Source, ReadError> {
+    pub fn read(bytes: &[u8], limits: Limits) -> Result<(Source, Value), ReadError> {
         if bytes.len() > limits.bytes {
             return Err(ReadError::TooLarge {
                 bytes: bytes.len(),
@@ -96,8 +98,12 @@ impl Source {
                 at: source.point(source.text().len()),
             });
         }
-        source.validate(limits.depth.min(Limits::DEEPEST))?;
-        Ok(source)
+        let depth_limit = limits.depth.min(Limits::DEEPEST);
+        match serde_json::from_str::<Value>(source.text()) {
+            Ok(value) if value.depth() <= depth_limit => Ok((source, value)),
+            Ok(_) => Err(source.fault(depth_limit, "more levels".to_owned())),
+            Err(error) => Err(source.fault(depth_limit, error.to_string())),
+        }
     }
 
     /// The text as it was read, without a byte order mark.
@@ -105,20 +111,6 @@ impl Source {
         self.text
             .strip_prefix(BYTE_ORDER_MARK)
             .unwrap_or(&self.text)
-    }
-
-    /// The value that the text writes.
-    ///
-    /// # Errors
-    ///
-    /// If `serde_json` refuses what the walk over the text let pass.
-    pub fn parse(&self) -> Result<easel_core::Value, ReadError> {
-        serde_json::from_str(self.text()).map_err(|error| ReadError::Syntax {
-            at: self.line(error.line(), error.column()),
-            expected: "a JSON value",
-            found: error.to_string(),
-            inside: Pointer::root(),
-        })
     }
 
     /// Where the value at `pointer` stands; of members with one name, the last.
@@ -182,13 +174,22 @@ impl Source {
         Scanner::new(self.text(), depth_limit)
     }
 
-    fn validate(&self, depth_limit: usize) -> Result<(), ReadError> {
+    /// What is wrong with a text that `serde_json` refuses, or that lies too deep; `found` is what it says of it, for
+    /// the case that the walk over the text sees nothing wrong.
+    fn fault(&self, depth_limit: usize, found: String) -> ReadError {
         let mut scanner = self.scanner(depth_limit);
         loop {
             match scanner.token() {
                 Ok(Some(_)) => {}
-                Ok(None) => return Ok(()),
-                Err(fault) => return Err(self.error(&scanner, fault, depth_limit)),
+                Err(fault) => return self.error(&scanner, fault, depth_limit),
+                Ok(None) => {
+                    return ReadError::Syntax {
+                        at: self.point(0),
+                        expected: "a JSON value",
+                        found,
+                        inside: Pointer::root(),
+                    };
+                }
             }
         }
     }
@@ -300,19 +301,6 @@ impl Source {
             found.push(Found { value, key });
         }
         found
-    }
-
-    /// The point at a line and a column in bytes, both counted from 1.
-    fn line(&self, line: usize, column: usize) -> Position {
-        let before: usize = self
-            .text()
-            .split_inclusive('\n')
-            .take(line.saturating_sub(1))
-            .map(str::len)
-            .sum();
-        let at = (before + column.saturating_sub(1)).min(self.text().len());
-        let boundary = (0..=at).rev().find(|at| self.text().is_char_boundary(*at));
-        self.point(boundary.unwrap_or_default())
     }
 
     fn point(&self, at: usize) -> Position {

@@ -375,7 +375,7 @@ proptest! {
     #[test]
     fn what_stands_at_a_place_is_the_value_of_that_place(file in json()) {
         let text = serde_json::to_string_pretty(&file).unwrap();
-        let source = Source::read(text.as_bytes(), Limits::default()).unwrap();
+        let source = Source::read(text.as_bytes(), Limits::default()).unwrap().0;
         let mut all = Vec::new();
         places(&file, Pointer::root(), &mut all);
         for (place, value) in all {

@@ -121,7 +121,7 @@ impl Rounds<'_> {
         let began = clock.now();
         let offered = self.toolbox.find(&wanted.name);
         let read = offered.and_then(|offered| {
-            let (schema, check) = (&offered.schema, offered.check.as_ref());
+            let (schema, check) = (&offered.schema, offered.check());
             let arguments = arguments::read(&wanted.name, &wanted.arguments, schema, check)?;
             Ok((offered, arguments))
         });

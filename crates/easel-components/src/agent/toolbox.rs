@@ -1,6 +1,6 @@
 //! The tools of an agent: from the entries in its parameters to what its model is offered.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
@@ -32,11 +32,17 @@ pub(super) struct Offered {
     limit_s: Option<f64>,
     /// A JSON Schema of its arguments.
     pub schema: Value,
-    /// What checks them; `None` if the schema is not valid.
-    pub check: Option<ArgumentCheck>,
+    /// What checks them, once they were checked for the first time.
+    check: OnceLock<Option<ArgumentCheck>>,
 }
 
 impl Offered {
+    /// What checks its arguments; `None` if the schema is not valid. Compiled when a model first calls the tool.
+    pub(super) fn check(&self) -> Option<&ArgumentCheck> {
+        let compile = || ArgumentCheck::new(&self.tool.spec().name, &self.schema).ok();
+        self.check.get_or_init(compile).as_ref()
+    }
+
     /// Answers one call. One that takes longer than its kind may is stopped, and the model is told.
     pub(super) async fn call(&self, arguments: Object, call: &Call) -> ToolAnswer {
         let answer = self.tool.call(arguments, call);
@@ -108,13 +114,12 @@ impl Toolbox {
     fn add(&mut self, tool: Arc<dyn Tool>, index: usize, limit_s: Option<f64>) {
         let spec = tool.spec();
         let schema = spec.parameters.clone();
-        let spec_name = spec.name.clone();
         self.specs.push(ToolSpec {
             name: offered_name(&spec.name, index).into(),
             ..spec
         });
         self.tools.push(Offered {
-            check: ArgumentCheck::new(&spec_name, &schema).ok(),
+            check: OnceLock::new(),
             schema,
             tool,
             limit_s,
