@@ -28,6 +28,7 @@ pub fn run(engine: &Arc<Engine>, workflow: &Arc<Workflow>) {
 }
 
 /// Many runs at once, each a task.
+#[inline(never)]
 pub fn runs(runtime: &Runtime, engine: &Arc<Engine>, workflow: &Arc<Workflow>, count: usize) {
     runtime.block_on(async {
         let run = || tokio::spawn(one_run(engine.clone(), workflow.clone()));

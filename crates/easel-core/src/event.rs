@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 use crate::bind::Activation;
 use crate::{Object, Value};
@@ -147,9 +148,9 @@ pub struct Write {
     pub value: Value,
 }
 
-/// A node's ports: a few names with values, in order. Cloning costs a reference count.
+/// A node's ports: a few names with values, in order. Cloning costs a reference count, and none that are empty cost more.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ports(Arc<Vec<(Arc<str>, Value)>>);
+pub struct Ports(Option<Arc<SmallVec<[(Arc<str>, Value); 1]>>>);
 
 impl Ports {
     /// No ports.
@@ -159,12 +160,12 @@ impl Ports {
 
     /// One port.
     pub fn one(name: impl Into<Arc<str>>, value: impl Into<Value>) -> Ports {
-        Ports(Arc::new(vec![(name.into(), value.into())]))
+        Ports(Some(Arc::new(smallvec![(name.into(), value.into())])))
     }
 
     /// The value of that port.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
+        self.iter().find(|(n, _)| ***n == *name).map(|(_, v)| v)
     }
 
     /// Sets a port; one that exists keeps its place.
@@ -174,7 +175,7 @@ impl Ports {
 
     /// The value of that port, to be changed in place; `null` if there was none.
     pub fn entry(&mut self, name: &Arc<str>) -> &mut Value {
-        let ports = Arc::make_mut(&mut self.0);
+        let ports = Arc::make_mut(self.0.get_or_insert_default());
         let at = ports.iter().position(|(n, _)| n == name);
         let at = at.unwrap_or_else(|| {
             ports.push((name.clone(), Value::Null));
@@ -185,17 +186,18 @@ impl Ports {
 
     /// All ports in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Value)> {
-        self.0.iter().map(|(n, v)| (n, v))
+        let ports = self.0.as_deref().map(SmallVec::as_slice);
+        ports.unwrap_or_default().iter().map(|(n, v)| (n, v))
     }
 
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.iter().len() == 0
     }
 
     /// The ports as one object.
     pub fn to_object(&self) -> Object {
-        self.0.iter().cloned().collect()
+        self.iter().map(|(n, v)| (n.clone(), v.clone())).collect()
     }
 }
 
@@ -212,7 +214,7 @@ impl FromIterator<(Arc<str>, Value)> for Ports {
 
 impl Serialize for Ports {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(n, v)| (&**n, v)))
+        serializer.collect_map(self.iter().map(|(n, v)| (&**n, v)))
     }
 }
 

@@ -30,7 +30,8 @@ mod streams;
 mod tests;
 mod turns;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 pub use edge::EdgeLife;
@@ -66,7 +67,7 @@ pub struct Machine {
     active: BTreeMap<Activation, Site>,
     next_activation: u64,
     /// Firings that wait for a place: the smallest goes first.
-    ready: BTreeSet<(u64, Activation)>,
+    ready: BinaryHeap<Reverse<(u64, Activation)>>,
     /// Firings that wait for their turn to speak.
     lane: VecDeque<Activation>,
     speaking: Option<Activation>,
@@ -121,7 +122,7 @@ impl Machine {
             root: None,
             active: BTreeMap::new(),
             next_activation: 1,
-            ready: BTreeSet::new(),
+            ready: BinaryHeap::new(),
             lane: VecDeque::new(),
             speaking: None,
             places: 0,
@@ -174,6 +175,13 @@ impl Machine {
         }
         self.settle_down();
         std::mem::take(&mut self.reaction)
+    }
+
+    /// Takes back a reaction that was worked off, so that its room serves the next one.
+    pub fn recycle(&mut self, mut reaction: Reaction) {
+        reaction.effects.clear();
+        reaction.observations.clear();
+        self.reaction = reaction;
     }
 
     /// Rebuilds a run from its journal. `None` if the journal does not begin with [`Fact::Started`].

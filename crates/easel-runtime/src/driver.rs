@@ -391,11 +391,12 @@ impl Driver {
         self.react(reaction, observe);
     }
 
-    fn react(&mut self, reaction: Reaction, observe: &mut Observer<'_>) {
-        self.effects.extend(reaction.effects);
-        for observation in reaction.observations {
+    fn react(&mut self, mut reaction: Reaction, observe: &mut Observer<'_>) {
+        self.effects.extend(reaction.effects.drain(..));
+        for observation in reaction.observations.drain(..) {
             self.observe(observation, observe);
         }
+        self.machine.recycle(reaction);
     }
 
     async fn write(&mut self) -> Result<(), JournalError> {
@@ -405,8 +406,9 @@ impl Driver {
         let events = std::mem::take(&mut self.unwritten);
         let run = self.machine.run().clone();
         let journal = &self.engine.journal;
-        journal.append(&run, self.written, &events).await?;
-        self.written += events.len() as u64;
+        let (from, count) = (self.written, events.len() as u64);
+        journal.append(&run, from, events).await?;
+        self.written += count;
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub trait Journal: Send + Sync {
         &'a self,
         run: &'a str,
         from: u64,
-        events: &'a [Event],
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), JournalError>>;
 
     /// All events of a run, in order; none for a run it does not know.
@@ -98,9 +98,9 @@ impl Default for MemoryJournal {
 
 impl Runs {
     /// Takes in a run that begins, in the place of the oldest one if there are too many.
-    fn begin(&mut self, run: &str, events: &[Event], kept: usize) {
+    fn begin(&mut self, run: &str, events: Vec<Event>, kept: usize) {
         let run: Arc<str> = run.into();
-        self.events.insert(run.clone(), events.to_vec());
+        self.events.insert(run.clone(), events);
         self.order.push_back(run);
         if self.order.len() > kept {
             let oldest = self.order.pop_front();
@@ -114,12 +114,12 @@ impl Journal for MemoryJournal {
         &'a self,
         run: &'a str,
         from: u64,
-        events: &'a [Event],
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), JournalError>> {
         let mut runs = self.runs();
         let appended = match runs.events.get_mut(run) {
             Some(known) if known.len() as u64 == from => {
-                known.extend_from_slice(events);
+                known.extend(events);
                 Ok(())
             }
             Some(known) => Err(JournalError::Taken {
@@ -150,29 +150,29 @@ mod tests {
     use super::*;
     use easel_core::event::{Fact, Timestamp};
 
-    fn cancelled() -> [Event; 1] {
-        [Event::new(Timestamp(0), Fact::Cancelled)]
+    fn cancelled() -> Vec<Event> {
+        vec![Event::new(Timestamp(0), Fact::Cancelled)]
     }
 
     #[test]
     fn the_runs_that_began_last_are_kept() {
         let journal = MemoryJournal::keeping(2);
         for run in ["a", "b", "c"] {
-            block_on(journal.append(run, 0, &cancelled())).unwrap();
+            block_on(journal.append(run, 0, cancelled())).unwrap();
         }
         let length = |run| block_on(journal.read(run)).unwrap().len();
         assert_eq!((length("a"), length("b"), length("c")), (0, 1, 1));
         // A run that was forgotten goes on.
-        block_on(journal.append("a", 1, &cancelled())).unwrap();
+        block_on(journal.append("a", 1, cancelled())).unwrap();
         assert_eq!(length("a"), 0);
     }
 
     #[test]
     fn two_that_drive_one_run_are_told_apart() {
         let journal = MemoryJournal::new();
-        block_on(journal.append("a", 0, &cancelled())).unwrap();
-        block_on(journal.append("a", 1, &cancelled())).unwrap();
-        let again = block_on(journal.append("a", 1, &cancelled()));
+        block_on(journal.append("a", 0, cancelled())).unwrap();
+        block_on(journal.append("a", 1, cancelled())).unwrap();
+        let again = block_on(journal.append("a", 1, cancelled()));
         let taken = JournalError::Taken {
             run: "a".into(),
             from: 1,

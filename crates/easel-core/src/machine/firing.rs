@@ -1,5 +1,6 @@
 //! The firing rule: edges are decided, nodes fire, are skipped or die.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::edge::{EdgeLife, EdgeSignal};
@@ -226,7 +227,7 @@ impl Machine {
             1 => u64::from(id.0),
             _ => node.activation.0,
         };
-        self.ready.insert((key, node.activation));
+        self.ready.push(Reverse((key, node.activation)));
     }
 
     /// Starts whoever may start now. False if nobody may.
@@ -258,7 +259,7 @@ impl Machine {
         let Some(id) = self.node_id(site) else {
             return true;
         };
-        let first_in_line = self.ready.first().map(|&(key, _)| key);
+        let first_in_line = self.ready.peek().map(|&Reverse((key, _))| key);
         let earlier = first_in_line.is_some_and(|key| key < u64::from(id.0));
         self.shows_a_stream(site) || (self.places == 0 && !earlier)
     }
@@ -267,8 +268,7 @@ impl Machine {
         if self.places >= self.concurrency {
             return false;
         }
-        while let Some((key, activation)) = self.next_in_line() {
-            self.ready.remove(&(key, activation));
+        while let Some(activation) = self.take_next_in_line() {
             if let Some(site) = self.queued(activation) {
                 self.begin(site);
                 return true;
@@ -277,15 +277,20 @@ impl Machine {
         false
     }
 
-    /// Who is next for a place. With one place, nobody while a message speaks but who gives it its text.
-    fn next_in_line(&self) -> Option<(u64, Activation)> {
-        match self.speaking.filter(|_| self.concurrency == 1) {
-            None => self.ready.first().copied(),
-            Some(speaker) => {
-                let mut ready = self.ready.iter().copied();
-                ready.find(|&(_, activation)| self.is_drained_by(activation, speaker))
-            }
-        }
+    /// Takes who is next for a place out of the line. With one place, nobody while a message speaks but who gives it its
+    /// text.
+    fn take_next_in_line(&mut self) -> Option<Activation> {
+        let Some(speaker) = self.speaking.filter(|_| self.concurrency == 1) else {
+            let Reverse((_, activation)) = self.ready.pop()?;
+            return Some(activation);
+        };
+        let ready = self.ready.iter().map(|&Reverse(place)| place);
+        let (_, next) = ready
+            .filter(|&(_, activation)| self.is_drained_by(activation, speaker))
+            .min()?;
+        self.ready
+            .retain(|&Reverse((_, activation))| activation != next);
+        Some(next)
     }
 
     /// Where a firing waits, if it still does.

@@ -25,12 +25,17 @@ impl Machine {
             .draft
             .drains
             .then(|| frame.node(site.member).activation);
-        let read = |(slot, reference): (&Slot, &Reference)| match slot {
-            Slot::Unknown(why) => Err(unknown(node, &reference.text, why)),
-            _ => Ok(self.resolve_for(frame, slot, drainer)),
-        };
-        let reads = node.reads.iter().zip(&node.draft.reads);
-        Ok(Inputs(reads.map(read).collect::<Result<_, Fault>>()?))
+        let mut reads = node.reads.iter().zip(&node.draft.reads);
+        let lost = reads.find_map(|(slot, reference)| match slot {
+            Slot::Unknown(why) => Some(unknown(node, &reference.text, why)),
+            _ => None,
+        });
+        if let Some(fault) = lost {
+            return Err(fault);
+        }
+        let reads = node.reads.iter();
+        let reads = reads.map(|slot| self.resolve_for(frame, slot, drainer));
+        Ok(Inputs(reads.collect()))
     }
 
     /// What a slot holds as seen from a frame.

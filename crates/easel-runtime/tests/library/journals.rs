@@ -26,7 +26,7 @@ impl Journal for Failing {
         &'a self,
         run: &'a str,
         from: u64,
-        events: &'a [Event],
+        events: Vec<Event>,
     ) -> BoxFuture<'a, Result<(), JournalError>> {
         let spend = |left: u32| left.checked_sub(1);
         match self
