@@ -1,6 +1,6 @@
 //! Clocks: the machine's own, and one that stands still.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use easel_core::event::Timestamp;
 use futures::future::BoxFuture;
@@ -13,7 +13,9 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        Timestamp(jiff::Timestamp::now().as_millisecond())
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let milliseconds = since.map_or(0, |since| since.as_millis());
+        Timestamp(i64::try_from(milliseconds).unwrap_or(i64::MAX))
     }
 
     fn sleep(&self, milliseconds: u64) -> BoxFuture<'static, ()> {

@@ -31,7 +31,7 @@ use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
 use crate::workflow::Workflow;
 
-/// Effects performed in a row before other runs on the same thread get their turn.
+/// Effects performed in a row before what happened is written, and other runs on the same thread get their turn.
 const BURST: u32 = 128;
 
 /// Where the driver puts what people see.
@@ -51,6 +51,8 @@ pub(crate) struct Driver {
     unwritten: Vec<Event>,
     written: u64,
     began: Timestamp,
+    /// When the last event happened.
+    now: Timestamp,
     /// The messages of this turn.
     shown: Vec<String>,
     /// What the node that spoke last put out, and what the last node did.
@@ -102,6 +104,7 @@ impl Driver {
             unwritten: vec![started],
             written: 0,
             began: at,
+            now: at,
             shown: Vec::new(),
             said: None,
             last: Ports::new(),
@@ -167,6 +170,7 @@ impl Driver {
                 self.perform(effect, observe).await?;
                 performed += 1;
                 if performed % BURST == 0 {
+                    self.write().await?;
                     give_way().await;
                 }
                 continue;
@@ -278,7 +282,7 @@ impl Driver {
             execute,
             turn: self.turn.clone(),
             gathered: self.machine.gathered().clone(),
-            now: self.engine.clock.now(),
+            now: self.now,
             services: self.engine.services.clone(),
             wire: self.switchboard.clone() as Arc<dyn Wire>,
         };
@@ -381,7 +385,8 @@ impl Driver {
 
     /// Takes in a fact: journal, machine, what follows.
     fn happened(&mut self, fact: Fact, observe: &mut Observer<'_>) {
-        let event = Event::new(self.engine.clock.now(), fact);
+        self.now = self.engine.clock.now();
+        let event = Event::new(self.now, fact);
         self.unwritten.push(event.clone());
         self.id = EventId {
             entry: self.written + self.unwritten.len() as u64 - 1,

@@ -1,5 +1,7 @@
 //! What people and programs see of a run: a projection of its journal, numbered by it.
 
+mod line;
+
 use std::sync::Arc;
 
 use easel_core::bind::{Activation, Inputs, Resolved};
@@ -220,6 +222,11 @@ impl EventKind {
 }
 
 impl RunEvent {
+    /// Writes the event as JSON, without a line break: what its [`Serialize`] gives, in a fraction of the time.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        line::write(self, out);
+    }
+
     /// The text that the event adds to what is said; blank for anything but a piece of a message.
     pub fn text(&self) -> &str {
         match &self.kind {
@@ -244,64 +251,129 @@ struct Data<'a>(&'a EventKind);
 impl Serialize for Data<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        match self.0 {
-            EventKind::WorkflowStarted { inputs } => map.serialize_entry("inputs", inputs)?,
+        self.0.write(&mut map)?;
+        map.end()
+    }
+}
+
+/// The name of a member.
+#[derive(Clone, Copy)]
+struct Key {
+    name: &'static str,
+    /// The name as it stands in JSON behind other members.
+    json: &'static str,
+}
+
+macro_rules! key {
+    ($name:literal) => {
+        Key {
+            name: $name,
+            json: concat!(",\"", $name, "\":"),
+        }
+    };
+}
+
+/// What may go with the end of a message.
+const EXTRAS: [Key; 4] = [
+    key!("status"),
+    key!("attachment"),
+    key!("downloads"),
+    key!("reference"),
+];
+
+/// Where the members of an event's `data` go, one by one.
+trait Members {
+    type Error;
+
+    /// A member with any value.
+    fn value(&mut self, key: Key, value: &impl Serialize) -> Result<(), Self::Error>;
+
+    /// A member with a text.
+    fn text(&mut self, key: Key, text: &str) -> Result<(), Self::Error>;
+
+    /// A member with a time or a duration, in seconds.
+    fn seconds(&mut self, key: Key, milliseconds: i64) -> Result<(), Self::Error>;
+}
+
+impl<M: SerializeMap> Members for M {
+    type Error = M::Error;
+
+    fn value(&mut self, key: Key, value: &impl Serialize) -> Result<(), M::Error> {
+        self.serialize_entry(key.name, value)
+    }
+
+    fn text(&mut self, key: Key, text: &str) -> Result<(), M::Error> {
+        self.serialize_entry(key.name, text)
+    }
+
+    fn seconds(&mut self, key: Key, milliseconds: i64) -> Result<(), M::Error> {
+        self.serialize_entry(key.name, &(milliseconds as f64 / 1000.0))
+    }
+}
+
+impl EventKind {
+    /// Writes the members of its `data`.
+    fn write<M: Members>(&self, to: &mut M) -> Result<(), M::Error> {
+        match self {
+            EventKind::WorkflowStarted { inputs } => to.value(key!("inputs"), inputs),
             EventKind::NodeStarted {
                 subject, scope, at, ..
             } => {
-                map.serialize_entry("inputs", &())?;
-                map.serialize_entry("created_at", &(at.0 / 1000))?;
-                name(&mut map, subject)?;
-                map.serialize_entry("thoughts", "")?;
-                passes(&mut map, scope)?;
+                to.value(key!("inputs"), &())?;
+                to.value(key!("created_at"), &(at.0 / 1000))?;
+                subject.write(to)?;
+                to.text(key!("thoughts"), "")?;
+                passes(to, scope)
             }
             EventKind::AttemptFailed { subject, step } => {
-                name(&mut map, subject)?;
-                map.serialize_entry("attempt", &step.attempt)?;
-                map.serialize_entry("error", &step.fault.as_ref().map(|f| &f.message))?;
-                passes(&mut map, &step.scope)?;
+                subject.write(to)?;
+                to.value(key!("attempt"), &step.attempt)?;
+                to.value(key!("error"), &step.fault.as_ref().map(|f| &f.message))?;
+                passes(to, &step.scope)
             }
             EventKind::NodeFinished {
                 subject,
                 step,
                 started,
             } => {
-                map.serialize_entry("inputs", &Read(subject, &step.inputs))?;
-                map.serialize_entry("outputs", &step.ports)?;
-                name(&mut map, subject)?;
-                map.serialize_entry("error", &step.fault.as_ref().map(|f| &f.message))?;
-                map.serialize_entry("elapsed_time", &seconds(step.ended.0 - started.0))?;
-                map.serialize_entry("created_at", &seconds(started.0))?;
-                passes(&mut map, &step.scope)?;
+                to.value(key!("inputs"), &Read(subject, &step.inputs))?;
+                to.value(key!("outputs"), &step.ports)?;
+                subject.write(to)?;
+                to.value(key!("error"), &step.fault.as_ref().map(|f| &f.message))?;
+                to.seconds(key!("elapsed_time"), step.ended.0 - started.0)?;
+                to.seconds(key!("created_at"), started.0)?;
+                passes(to, &step.scope)
             }
             EventKind::Message {
                 subject,
                 content,
                 part,
             } => {
-                map.serialize_entry("content", content)?;
+                to.text(key!("content"), content)?;
                 match part {
                     MessagePart::Text => {}
-                    MessagePart::ThinkStart => map.serialize_entry("start_to_think", &true)?,
-                    MessagePart::ThinkEnd => map.serialize_entry("end_to_think", &true)?,
+                    MessagePart::ThinkStart => to.value(key!("start_to_think"), &true)?,
+                    MessagePart::ThinkEnd => to.value(key!("end_to_think"), &true)?,
                 }
-                map.serialize_entry("component_id", subject.id())?;
+                to.text(key!("component_id"), subject.id())
             }
             EventKind::MessageEnd { subject, extras } => {
-                for (key, value) in extras {
-                    map.serialize_entry(&**key, value)?;
+                for key in EXTRAS {
+                    if let Some(value) = extras.get(key.name) {
+                        to.value(key, value)?;
+                    }
                 }
-                map.serialize_entry("component_id", subject.id())?;
+                to.text(key!("component_id"), subject.id())
             }
-            EventKind::MessageReset { subject } => name(&mut map, subject)?,
+            EventKind::MessageReset { subject } => subject.write(to),
             EventKind::UserInputs { fields, tips } => {
-                map.serialize_entry("inputs", fields)?;
-                map.serialize_entry("tips", tips)?;
+                to.value(key!("inputs"), fields)?;
+                to.text(key!("tips"), tips)
             }
-            EventKind::AnswerUnfit { open } => map.serialize_entry("open", open)?,
+            EventKind::AnswerUnfit { open } => to.value(key!("open"), open),
             EventKind::Warning { subject, text } => {
-                name(&mut map, subject)?;
-                map.serialize_entry("message", text)?;
+                subject.write(to)?;
+                to.text(key!("message"), text)
             }
             EventKind::ToolCall {
                 subject,
@@ -311,12 +383,12 @@ impl Serialize for Data<'_> {
                 result,
                 milliseconds,
             } => {
-                name(&mut map, subject)?;
-                map.serialize_entry("path", path)?;
-                map.serialize_entry("tool_name", tool)?;
-                map.serialize_entry("arguments", arguments)?;
-                map.serialize_entry("result", result)?;
-                map.serialize_entry("elapsed_time", &(*milliseconds as f64 / 1000.0))?;
+                subject.write(to)?;
+                to.text(key!("path"), path)?;
+                to.text(key!("tool_name"), tool)?;
+                to.value(key!("arguments"), arguments)?;
+                to.value(key!("result"), result)?;
+                to.seconds(key!("elapsed_time"), i64::try_from(*milliseconds).unwrap_or(i64::MAX))
             }
             EventKind::WorkflowFinished {
                 outputs,
@@ -325,14 +397,14 @@ impl Serialize for Data<'_> {
                 elapsed_ms,
                 at,
             } => {
-                map.serialize_entry("inputs", &())?;
+                to.value(key!("inputs"), &())?;
                 match cancelled {
-                    true => map.serialize_entry("outputs", "The run was cancelled.")?,
-                    false => map.serialize_entry("outputs", outputs)?,
+                    true => to.text(key!("outputs"), "The run was cancelled.")?,
+                    false => to.value(key!("outputs"), outputs)?,
                 }
-                map.serialize_entry("elapsed_time", &seconds(*elapsed_ms))?;
-                map.serialize_entry("created_at", &seconds(at.0))?;
-                map.serialize_entry("usage", usage)?;
+                to.seconds(key!("elapsed_time"), *elapsed_ms)?;
+                to.seconds(key!("created_at"), at.0)?;
+                to.value(key!("usage"), usage)
             }
             EventKind::Error {
                 subject,
@@ -340,33 +412,30 @@ impl Serialize for Data<'_> {
                 usage,
             } => {
                 if let Some(subject) = subject {
-                    name(&mut map, subject)?;
+                    subject.write(to)?;
                 }
-                map.serialize_entry("code", &fault.code)?;
-                map.serialize_entry("message", &fault.message)?;
-                map.serialize_entry("usage", usage)?;
+                to.text(key!("code"), &fault.code)?;
+                to.text(key!("message"), &fault.message)?;
+                to.value(key!("usage"), usage)
             }
         }
-        map.end()
     }
 }
 
-fn name<M: SerializeMap>(map: &mut M, subject: &Subject) -> Result<(), M::Error> {
-    map.serialize_entry("component_id", subject.id())?;
-    map.serialize_entry("component_name", subject.name())?;
-    map.serialize_entry("component_type", subject.component())
-}
-
-fn passes<M: SerializeMap>(map: &mut M, scope: &Scope) -> Result<(), M::Error> {
-    if scope.is_empty() {
-        return Ok(());
+impl Subject {
+    /// Writes the members that name it.
+    fn write<M: Members>(&self, to: &mut M) -> Result<(), M::Error> {
+        to.text(key!("component_id"), self.id())?;
+        to.text(key!("component_name"), self.name())?;
+        to.text(key!("component_type"), self.component())
     }
-    map.serialize_entry("scope", scope)
 }
 
-/// Milliseconds as seconds.
-fn seconds(milliseconds: i64) -> f64 {
-    milliseconds as f64 / 1000.0
+fn passes<M: Members>(to: &mut M, scope: &Scope) -> Result<(), M::Error> {
+    match scope.is_empty() {
+        true => Ok(()),
+        false => to.value(key!("scope"), scope),
+    }
 }
 
 /// What a node read, by reference.

@@ -8,7 +8,7 @@ use super::overlay::Cell;
 use crate::Value;
 use crate::bind::{Activation, Inputs, Resolved};
 use crate::event::{Fault, Write};
-use crate::reference::{Path, Reference, SetError};
+use crate::reference::{Path, SetError};
 use crate::workflow::{Node, Place, Slot};
 
 impl Machine {

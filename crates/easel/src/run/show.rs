@@ -74,7 +74,9 @@ impl Show {
             Form::Text => self.text(event),
             Form::Json(record) => record.event(event),
             Form::Events => {
-                out::line(&serde_json::to_string(event).unwrap_or_default());
+                let mut line = Vec::new();
+                event.write_json(&mut line);
+                out::line(&String::from_utf8_lossy(&line));
             }
         }
         self.tree.event(event, &mut self.screen);

@@ -1,0 +1,144 @@
+//! An event as a line of JSON.
+//!
+//! A run has a few events a node, and most of what they say are plain texts and times. A general serialiser looks at
+//! each byte of each key and text to see whether it must be escaped; here that is asked once for a whole text.
+
+use serde::Serialize;
+
+use super::{Key, Members, RunEvent};
+
+/// Writes an event.
+pub(super) fn write(event: &RunEvent, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"event\":");
+    text(event.kind.name(), out);
+    out.extend_from_slice(b",\"data\":{");
+    let mut line = Line { out, first: true };
+    // Nothing that an event holds has keys that are no texts, which is all that could go wrong.
+    let written = event.kind.write(&mut line);
+    debug_assert!(written.is_ok(), "{written:?}");
+    out.extend_from_slice(b"}}");
+}
+
+/// An object in the making.
+struct Line<'a> {
+    out: &'a mut Vec<u8>,
+    first: bool,
+}
+
+impl Line<'_> {
+    fn key(&mut self, key: Key) {
+        let comma = usize::from(std::mem::take(&mut self.first));
+        self.out.extend_from_slice(&key.json.as_bytes()[comma..]);
+    }
+}
+
+impl Members for Line<'_> {
+    type Error = serde_json::Error;
+
+    fn value(&mut self, key: Key, value: &impl Serialize) -> Result<(), serde_json::Error> {
+        self.key(key);
+        serde_json::to_writer(&mut *self.out, value)
+    }
+
+    fn text(&mut self, key: Key, value: &str) -> Result<(), serde_json::Error> {
+        self.key(key);
+        text(value, self.out);
+        Ok(())
+    }
+
+    fn seconds(&mut self, key: Key, milliseconds: i64) -> Result<(), serde_json::Error> {
+        // So that these have few enough digits to be floats without loss.
+        if !(0..1_000_000_000_000_000).contains(&milliseconds) {
+            return self.value(key, &(milliseconds as f64 / 1000.0));
+        }
+        self.key(key);
+        let (whole, mut rest) = (milliseconds / 1000, milliseconds % 1000);
+        serde_json::to_writer(&mut *self.out, &whole)?;
+        self.out.push(b'.');
+        let mut unit = 100;
+        loop {
+            self.out.push(b'0' + (rest / unit) as u8);
+            rest %= unit;
+            if rest == 0 {
+                return Ok(());
+            }
+            unit /= 10;
+        }
+    }
+}
+
+/// A text in quotes.
+fn text(text: &str, out: &mut Vec<u8>) {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    // Looks at all bytes, which is faster than stopping at the first: there hardly ever is one.
+    if text.bytes().fold(false, |found, byte| found | special(byte)) {
+        // Writing a text into memory cannot fail.
+        let written = serde_json::to_writer(out, text);
+        debug_assert!(written.is_ok(), "{written:?}");
+        return;
+    }
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    out.extend_from_slice(text.as_bytes());
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Key = Key {
+        name: "k",
+        json: ",\"k\":",
+    };
+
+    fn line(write: impl FnOnce(&mut Line<'_>)) -> String {
+        let mut out = Vec::new();
+        write(&mut Line {
+            out: &mut out,
+            first: true,
+        });
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn times_are_written_as_floats_are() {
+        for milliseconds in [
+            0,
+            1,
+            10,
+            100,
+            1_000,
+            1_500,
+            1_050,
+            -1,
+            -1_500,
+            1_767_323_045_123,
+            1_767_323_045_000,
+            999_999_999_999_999,
+            i64::MAX,
+        ] {
+            let expected = serde_json::to_string(&(milliseconds as f64 / 1000.0)).unwrap();
+            let written = line(|line| line.seconds(KEY, milliseconds).unwrap());
+            assert_eq!(written, format!("\"k\":{expected}"));
+        }
+    }
+
+    #[test]
+    fn texts_are_escaped() {
+        for said in ["", "plain", "a \"quote\"", "back\\slash", "new\nline", "\u{1}", "é😀", "\u{7f}"] {
+            let expected = serde_json::to_string(said).unwrap();
+            let written = line(|line| line.text(KEY, said).unwrap());
+            assert_eq!(written, format!("\"k\":{expected}"));
+        }
+    }
+
+    #[test]
+    fn members_are_kept_apart() {
+        let written = line(|line| {
+            line.text(KEY, "x").unwrap();
+            line.value(KEY, &[1, 2]).unwrap();
+        });
+        assert_eq!(written, r#""k":"x","k":[1,2]"#);
+    }
+}
