@@ -31,13 +31,15 @@ mod tests;
 mod turns;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 pub use edge::EdgeLife;
 pub use frame::FrameLife;
 pub use node::NodeLife;
 pub use run::RunLife;
+
+use rustc_hash::FxHashMap;
 
 use crate::bind::{Activation, Inputs};
 use crate::effect::{Effect, Outcome, Reaction};
@@ -64,7 +66,7 @@ pub struct Machine {
     frames: Frames,
     root: Option<FrameKey>,
     /// Firings that are not settled yet.
-    active: BTreeMap<Activation, Site>,
+    active: FxHashMap<Activation, Site>,
     next_activation: u64,
     /// Firings that wait for a place: the smallest goes first.
     ready: BinaryHeap<Reverse<(u64, Activation)>>,
@@ -120,7 +122,7 @@ impl Machine {
             workflow,
             frames: Frames::default(),
             root: None,
-            active: BTreeMap::new(),
+            active: FxHashMap::default(),
             next_activation: 1,
             ready: BinaryHeap::new(),
             lane: VecDeque::new(),
@@ -205,8 +207,10 @@ impl Machine {
     /// What was asked of the world and is not reported yet, in the order in which nodes fired: attempts to be made anew,
     /// pauses to be slept through. For a run that was rebuilt from its journal.
     pub fn in_flight(&self) -> Vec<Effect> {
-        let sites = self.active.values();
-        sites.filter_map(|&site| self.asked_of(site)).collect()
+        let mut active: Vec<_> = self.active.iter().collect();
+        active.sort_unstable_by_key(|&(activation, _)| activation);
+        let sites = active.into_iter().map(|(_, &site)| site);
+        sites.filter_map(|site| self.asked_of(site)).collect()
     }
 
     /// Where the run stands.

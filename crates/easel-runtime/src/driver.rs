@@ -418,7 +418,7 @@ impl Driver {
     }
 
     fn subject(&self, node: NodeId) -> Subject {
-        Subject::new(self.workflow.compiled.clone(), node)
+        Subject::new(self.workflow.clone(), node)
     }
 
     fn emit(&mut self, kind: EventKind, observe: &mut Observer<'_>) {

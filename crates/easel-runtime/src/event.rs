@@ -1,16 +1,29 @@
 //! What people and programs see of a run: a projection of its journal, numbered by it.
 
+/// The name of a member, written in two ways.
+macro_rules! key {
+    ($name:literal) => {
+        Key {
+            name: $name,
+            json: concat!(",\"", $name, "\":"),
+        }
+    };
+}
+
 mod line;
 
+use std::fmt;
 use std::sync::Arc;
 
 use easel_core::bind::{Activation, Inputs, Resolved};
 use easel_core::effect::{Scope, Step};
 use easel_core::event::{Fault, Ports, Timestamp, Usage};
-use easel_core::workflow::{NodeId, Workflow};
+use easel_core::workflow::{Node, NodeId};
 use easel_core::{Object, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+
+use crate::workflow::Workflow;
 
 /// One event of a run.
 ///
@@ -34,7 +47,7 @@ pub struct EventId {
 }
 
 /// Which node, as events name it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Subject {
     workflow: Arc<Workflow>,
     node: NodeId,
@@ -46,19 +59,23 @@ impl Subject {
         Subject { workflow, node }
     }
 
+    fn node(&self) -> &Node {
+        self.workflow.compiled.node(self.node)
+    }
+
     /// The node's id in the file.
     pub fn id(&self) -> &Arc<str> {
-        &self.workflow.node(self.node).draft.id
+        &self.node().draft.id
     }
 
     /// The name that people read.
     pub fn name(&self) -> &Arc<str> {
-        &self.workflow.node(self.node).draft.name
+        &self.node().draft.name
     }
 
     /// The component.
     pub fn component(&self) -> &Arc<str> {
-        &self.workflow.node(self.node).draft.component
+        &self.node().draft.component
     }
 
     /// The values the node read, by reference; what was missing is left out.
@@ -66,12 +83,18 @@ impl Subject {
         &'a self,
         inputs: &'a Inputs,
     ) -> impl Iterator<Item = (&'a Arc<str>, &'a Value)> {
-        let reads = &self.workflow.node(self.node).draft.reads;
+        let reads = &self.node().draft.reads;
         let pairs = reads.iter().zip(inputs.0.iter());
         pairs.filter_map(|(reference, resolved)| match resolved {
             Resolved::Value(value) => Some((&reference.text, value)),
             Resolved::Missing | Resolved::Stream(_) => None,
         })
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Subject").field(self.id()).finish()
     }
 }
 
@@ -264,15 +287,6 @@ struct Key {
     json: &'static str,
 }
 
-macro_rules! key {
-    ($name:literal) => {
-        Key {
-            name: $name,
-            json: concat!(",\"", $name, "\":"),
-        }
-    };
-}
-
 /// What may go with the end of a message.
 const EXTRAS: [Key; 4] = [
     key!("status"),
@@ -290,6 +304,13 @@ trait Members {
 
     /// A member with a text.
     fn text(&mut self, key: Key, text: &str) -> Result<(), Self::Error>;
+
+    /// The members that name a node.
+    fn subject(&mut self, subject: &Subject) -> Result<(), Self::Error> {
+        self.text(key!("component_id"), subject.id())?;
+        self.text(key!("component_name"), subject.name())?;
+        self.text(key!("component_type"), subject.component())
+    }
 
     /// A member with a time or a duration, in seconds.
     fn seconds(&mut self, key: Key, milliseconds: i64) -> Result<(), Self::Error>;
@@ -321,12 +342,12 @@ impl EventKind {
             } => {
                 to.value(key!("inputs"), &())?;
                 to.value(key!("created_at"), &(at.0 / 1000))?;
-                subject.write(to)?;
+                to.subject(subject)?;
                 to.text(key!("thoughts"), "")?;
                 passes(to, scope)
             }
             EventKind::AttemptFailed { subject, step } => {
-                subject.write(to)?;
+                to.subject(subject)?;
                 to.value(key!("attempt"), &step.attempt)?;
                 to.value(key!("error"), &step.fault.as_ref().map(|f| &f.message))?;
                 passes(to, &step.scope)
@@ -338,7 +359,7 @@ impl EventKind {
             } => {
                 to.value(key!("inputs"), &Read(subject, &step.inputs))?;
                 to.value(key!("outputs"), &step.ports)?;
-                subject.write(to)?;
+                to.subject(subject)?;
                 to.value(key!("error"), &step.fault.as_ref().map(|f| &f.message))?;
                 to.seconds(key!("elapsed_time"), step.ended.0 - started.0)?;
                 to.seconds(key!("created_at"), started.0)?;
@@ -365,14 +386,14 @@ impl EventKind {
                 }
                 to.text(key!("component_id"), subject.id())
             }
-            EventKind::MessageReset { subject } => subject.write(to),
+            EventKind::MessageReset { subject } => to.subject(subject),
             EventKind::UserInputs { fields, tips } => {
                 to.value(key!("inputs"), fields)?;
                 to.text(key!("tips"), tips)
             }
             EventKind::AnswerUnfit { open } => to.value(key!("open"), open),
             EventKind::Warning { subject, text } => {
-                subject.write(to)?;
+                to.subject(subject)?;
                 to.text(key!("message"), text)
             }
             EventKind::ToolCall {
@@ -383,7 +404,7 @@ impl EventKind {
                 result,
                 milliseconds,
             } => {
-                subject.write(to)?;
+                to.subject(subject)?;
                 to.text(key!("path"), path)?;
                 to.text(key!("tool_name"), tool)?;
                 to.value(key!("arguments"), arguments)?;
@@ -412,22 +433,13 @@ impl EventKind {
                 usage,
             } => {
                 if let Some(subject) = subject {
-                    subject.write(to)?;
+                    to.subject(subject)?;
                 }
                 to.text(key!("code"), &fault.code)?;
                 to.text(key!("message"), &fault.message)?;
                 to.value(key!("usage"), usage)
             }
         }
-    }
-}
-
-impl Subject {
-    /// Writes the members that name it.
-    fn write<M: Members>(&self, to: &mut M) -> Result<(), M::Error> {
-        to.text(key!("component_id"), self.id())?;
-        to.text(key!("component_name"), self.name())?;
-        to.text(key!("component_type"), self.component())
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Workflow {
     catalog: Catalog,
     /// Why it must not run, once somebody has asked.
     refusals: OnceLock<Vec<Diagnostic>>,
+    /// How events name the nodes, once somebody has written one.
+    labels: OnceLock<Vec<Vec<u8>>>,
 }
 
 /// Why a workflow cannot be loaded at all.
@@ -91,6 +93,7 @@ impl Workflow {
             behaviours,
             catalog: registry.catalog().clone(),
             refusals: OnceLock::new(),
+            labels: OnceLock::new(),
         }
     }
 
@@ -181,6 +184,13 @@ impl Workflow {
             workflow: &self.compiled,
             catalog: &self.catalog,
         }
+    }
+
+    /// The members of an event's JSON that name a node, made by `write` for all nodes the first time.
+    pub(crate) fn label(&self, node: NodeId, write: impl Fn(&core::Node) -> Vec<u8>) -> &[u8] {
+        let labels = || self.compiled.nodes.iter().map(&write).collect();
+        let labels = self.labels.get_or_init(labels);
+        labels.get(node.0 as usize).map_or(&[], Vec::as_slice)
     }
 
     /// What a node does, or why it cannot do it.

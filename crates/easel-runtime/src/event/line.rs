@@ -3,15 +3,16 @@
 //! A run has a few events a node, and most of what they say are plain texts and times. A general serialiser looks at
 //! each byte of each key and text to see whether it must be escaped; here that is asked once for a whole text.
 
+use easel_core::workflow::Node;
 use serde::Serialize;
 
-use super::{Key, Members, RunEvent};
+use super::{Key, Members, RunEvent, Subject};
 
 /// Writes an event.
 pub(super) fn write(event: &RunEvent, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"event\":");
-    text(event.kind.name(), out);
-    out.extend_from_slice(b",\"data\":{");
+    out.extend_from_slice(b"{\"event\":\"");
+    out.extend_from_slice(event.kind.name().as_bytes());
+    out.extend_from_slice(b"\",\"data\":{");
     let mut line = Line { out, first: true };
     // Nothing that an event holds has keys that are no texts, which is all that could go wrong.
     let written = event.kind.write(&mut line);
@@ -46,6 +47,13 @@ impl Members for Line<'_> {
         Ok(())
     }
 
+    fn subject(&mut self, subject: &Subject) -> Result<(), serde_json::Error> {
+        let comma = usize::from(std::mem::take(&mut self.first));
+        let label = subject.workflow.label(subject.node, label);
+        self.out.extend_from_slice(label.get(comma..).unwrap_or_default());
+        Ok(())
+    }
+
     fn seconds(&mut self, key: Key, milliseconds: i64) -> Result<(), serde_json::Error> {
         // So that these have few enough digits to be floats without loss.
         if !(0..1_000_000_000_000_000).contains(&milliseconds) {
@@ -65,6 +73,21 @@ impl Members for Line<'_> {
             unit /= 10;
         }
     }
+}
+
+/// The members that name a node, with a comma before them.
+fn label(node: &Node) -> Vec<u8> {
+    let mut out = Vec::new();
+    let names = [
+        (key!("component_id"), &node.draft.id),
+        (key!("component_name"), &node.draft.name),
+        (key!("component_type"), &node.draft.component),
+    ];
+    for (key, name) in names {
+        out.extend_from_slice(key.json.as_bytes());
+        text(name, &mut out);
+    }
+    out
 }
 
 /// A text in quotes.
