@@ -273,9 +273,8 @@ impl Driver {
             let _ = std::hint::black_box(self.machine.bound(execute.activation));
             self.meter.add(Part::References, Some(since));
         }
-        let node = self.workflow.compiled.node(execute.node);
-        let limit = node.draft.timeout_s;
-        let name = node.draft.name.clone();
+        let at = execute.node;
+        let limit = self.workflow.compiled.node(at).draft.timeout_s;
         let call = Call {
             run: self.machine.run().clone(),
             workflow: self.workflow.compiled.clone(),
@@ -292,6 +291,7 @@ impl Driver {
         match run {
             Run::Done(result) => self.report(activation, number, result, observe),
             Run::Later(attempt) => {
+                let name = self.workflow.compiled.node(at).draft.name.clone();
                 let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
                 let reported = async move {
                     let result = match deadline {

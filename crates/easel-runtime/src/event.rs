@@ -305,6 +305,16 @@ trait Members {
     /// A member with a text.
     fn text(&mut self, key: Key, text: &str) -> Result<(), Self::Error>;
 
+    /// A member with what a node put out.
+    fn ports(&mut self, key: Key, ports: &Ports) -> Result<(), Self::Error> {
+        self.value(key, ports)
+    }
+
+    /// A member with what a node read, by reference.
+    fn read(&mut self, key: Key, subject: &Subject, inputs: &Inputs) -> Result<(), Self::Error> {
+        self.value(key, &Read(subject, inputs))
+    }
+
     /// The members that name a node.
     fn subject(&mut self, subject: &Subject) -> Result<(), Self::Error> {
         self.text(key!("component_id"), subject.id())?;
@@ -357,8 +367,8 @@ impl EventKind {
                 step,
                 started,
             } => {
-                to.value(key!("inputs"), &Read(subject, &step.inputs))?;
-                to.value(key!("outputs"), &step.ports)?;
+                to.read(key!("inputs"), subject, &step.inputs)?;
+                to.ports(key!("outputs"), &step.ports)?;
                 to.subject(subject)?;
                 to.value(key!("error"), &step.fault.as_ref().map(|f| &f.message))?;
                 to.seconds(key!("elapsed_time"), step.ended.0 - started.0)?;
@@ -421,7 +431,7 @@ impl EventKind {
                 to.value(key!("inputs"), &())?;
                 match cancelled {
                     true => to.text(key!("outputs"), "The run was cancelled.")?,
-                    false => to.value(key!("outputs"), outputs)?,
+                    false => to.ports(key!("outputs"), outputs)?,
                 }
                 to.seconds(key!("elapsed_time"), *elapsed_ms)?;
                 to.seconds(key!("created_at"), at.0)?;

@@ -3,6 +3,11 @@
 //! A run has a few events a node, and most of what they say are plain texts and times. A general serialiser looks at
 //! each byte of each key and text to see whether it must be escaped; here that is asked once for a whole text.
 
+use std::sync::Arc;
+
+use easel_core::Value;
+use easel_core::bind::Inputs;
+use easel_core::event::Ports;
 use easel_core::workflow::Node;
 use serde::Serialize;
 
@@ -45,6 +50,21 @@ impl Members for Line<'_> {
         self.key(key);
         text(value, self.out);
         Ok(())
+    }
+
+    fn ports(&mut self, key: Key, ports: &Ports) -> Result<(), serde_json::Error> {
+        self.key(key);
+        members(ports.iter(), self.out)
+    }
+
+    fn read(
+        &mut self,
+        key: Key,
+        subject: &Subject,
+        inputs: &Inputs,
+    ) -> Result<(), serde_json::Error> {
+        self.key(key);
+        members(subject.read_values(inputs), self.out)
     }
 
     fn subject(&mut self, subject: &Subject) -> Result<(), serde_json::Error> {
@@ -90,11 +110,30 @@ fn label(node: &Node) -> Vec<u8> {
     out
 }
 
+/// An object with these members.
+fn members<'a>(
+    members: impl Iterator<Item = (&'a Arc<str>, &'a Value)>,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    out.push(b'{');
+    for (at, (name, value)) in members.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        text(name, out);
+        out.push(b':');
+        match value {
+            Value::String(said) => text(said, out),
+            other => serde_json::to_writer(&mut *out, other)?,
+        }
+    }
+    out.push(b'}');
+    Ok(())
+}
+
 /// A text in quotes.
 fn text(text: &str, out: &mut Vec<u8>) {
-    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    // Looks at all bytes, which is faster than stopping at the first: there hardly ever is one.
-    if text.bytes().fold(false, |found, byte| found | special(byte)) {
+    if has_special(text.as_bytes()) {
         // Writing a text into memory cannot fail.
         let written = serde_json::to_writer(out, text);
         debug_assert!(written.is_ok(), "{written:?}");
@@ -104,6 +143,14 @@ fn text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     out.extend_from_slice(text.as_bytes());
     out.push(b'"');
+}
+
+/// Whether something must be escaped. Takes sixteen bytes at once, which a processor can.
+fn has_special(bytes: &[u8]) -> bool {
+    let special = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    let in_block = |block: &[u8; 16]| block.iter().fold(false, |found, byte| found | special(byte));
+    blocks.iter().any(in_block) || rest.iter().any(special)
 }
 
 #[cfg(test)]
