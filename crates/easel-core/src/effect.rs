@@ -59,7 +59,7 @@ pub struct Execute {
     /// What it reads.
     pub inputs: Inputs,
     /// For a form: the answers, by field.
-    pub answers: Option<Object>,
+    pub answers: Option<Box<Object>>,
     /// A number from the run's seed, the same for every attempt.
     pub random: u64,
 }

@@ -167,7 +167,10 @@ impl Driver {
                 self.happened(Fact::Cancelled, observe);
             }
             if let Some(effect) = self.effects.pop_front() {
-                self.perform(effect, observe).await?;
+                if self.reaches_outside(&effect) {
+                    self.write().await?;
+                }
+                self.perform(effect, observe);
                 performed += 1;
                 if performed % BURST == 0 {
                     self.write().await?;
@@ -223,19 +226,20 @@ impl Driver {
         }
     }
 
-    async fn perform(
-        &mut self,
-        effect: Effect,
-        observe: &mut Observer<'_>,
-    ) -> Result<(), JournalError> {
+    /// Whether the world outside may see something of it: then what it follows from must be in the journal first.
+    fn reaches_outside(&self, effect: &Effect) -> bool {
         match effect {
             Effect::Execute(execute) => {
                 let node = self.workflow.compiled.node(execute.node);
-                if node.draft.effect != EffectClass::Pure {
-                    self.write().await?;
-                }
-                self.execute(execute, observe);
+                node.draft.effect != EffectClass::Pure
             }
+            Effect::Cancel(_) | Effect::Sleep { .. } | Effect::Feed { .. } => false,
+        }
+    }
+
+    fn perform(&mut self, effect: Effect, observe: &mut Observer<'_>) {
+        match effect {
+            Effect::Execute(execute) => self.execute(execute, observe),
             Effect::Cancel(activation) => self.attempts.cancel(activation),
             Effect::Sleep {
                 activation,
@@ -256,7 +260,6 @@ impl Driver {
                 self.switchboard.feed(producer, turn);
             }
         }
-        Ok(())
     }
 
     /// Makes an attempt, or keeps it under way if it waits for something.

@@ -63,7 +63,7 @@ impl Machine {
             scope: frame.passes.clone(),
             visit: node.visit,
             inputs: node.inputs.clone(),
-            answers: form.then(|| node.answers.clone()),
+            answers: form.then(|| Box::new(node.answers.clone())),
             random: self.random(site),
         })
     }
