@@ -221,7 +221,10 @@ impl Driver {
     }
 
     fn hear_all(&mut self, observe: &mut Observer<'_>) {
-        while let Some(Some(told)) = self.told.next().now_or_never() {
+        while self.switchboard.has_told() {
+            let Some(Some(told)) = self.told.next().now_or_never() else {
+                return;
+            };
             self.hear(told, observe);
         }
     }
@@ -326,6 +329,7 @@ impl Driver {
 
     /// Something an attempt told while it was under way.
     fn hear(&mut self, told: Told, observe: &mut Observer<'_>) {
+        self.switchboard.heard();
         match told {
             Told::Opened(activation) => {
                 let Some(attempt) = self.machine.attempt_of(activation) else {

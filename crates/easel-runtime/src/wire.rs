@@ -1,6 +1,7 @@
 //! What attempts tell the driver while they are under way, and the streams between them.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use easel_components::{Note, Piece, StreamItem, StreamReader, StreamWriter, Wire};
@@ -21,6 +22,8 @@ pub(crate) enum Told {
 #[derive(Debug)]
 pub(crate) struct Switchboard {
     told: mpsc::UnboundedSender<Told>,
+    /// How many things were told and not heard yet.
+    unheard: AtomicUsize,
     streams: Mutex<HashMap<Activation, Stream>>,
 }
 
@@ -48,6 +51,7 @@ impl Switchboard {
         let (told, receiver) = mpsc::unbounded();
         let switchboard = Switchboard {
             told,
+            unheard: AtomicUsize::new(0),
             streams: Mutex::default(),
         };
         (Arc::new(switchboard), receiver)
@@ -72,7 +76,18 @@ impl Switchboard {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether something was told and not heard yet.
+    pub fn has_told(&self) -> bool {
+        self.unheard.load(Ordering::Acquire) > 0
+    }
+
+    /// Counts something as heard.
+    pub fn heard(&self) {
+        self.unheard.fetch_sub(1, Ordering::AcqRel);
+    }
+
     fn tell(&self, told: Told) {
+        self.unheard.fetch_add(1, Ordering::AcqRel);
         // The receiver lives as long as the run.
         let _ = self.told.unbounded_send(told);
     }
