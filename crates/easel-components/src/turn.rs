@@ -5,31 +5,42 @@ use std::sync::Arc;
 use easel_core::{Object, Value};
 use serde::{Deserialize, Serialize};
 
-/// The turn's input and surroundings. It is the context in the journal's first entry and in each answer.
+/// The turn's input and surroundings. It is the context in the journal's first entry and in each answer; what is blank is
+/// not written there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Turn {
     /// Which turn of the session it is, from 0.
     pub number: u32,
     /// What the user said: text, or any JSON.
+    #[serde(skip_serializing_if = "Value::is_null")]
     pub query: Value,
     /// Form and Begin inputs by name: bare values or `{type, value, optional}`.
+    #[serde(skip_serializing_if = "Object::is_empty")]
     pub inputs: Object,
     /// Begin's inputs of an earlier turn, for a turn that brings none (spec/canvas-engine §6.4).
+    #[serde(skip_serializing_if = "Object::is_empty")]
     pub kept_inputs: Object,
     /// Uploaded files, as descriptors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Value>,
     /// The user's id; blank if unknown.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub user: Arc<str>,
     /// The session's id.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub session: Arc<str>,
     /// The agent's id.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub agent: Arc<str>,
     /// What a webhook brought: its cleaned `query`, `headers` and `body`, and `input`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Object>,
     /// Handed to the model's chat template.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub chat_template_kwargs: Option<Value>,
     /// Headers for MCP servers and tools that declare them.
+    #[serde(skip_serializing_if = "Object::is_empty")]
     pub custom_header: Object,
     /// The conversation so far, oldest first, with this turn's own user entry as the last.
     pub history: Arc<Vec<HistoryEntry>>,

@@ -18,6 +18,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod bind;
+mod chance;
 pub mod compile;
 pub mod condition;
 pub mod draft;

@@ -65,6 +65,8 @@ pub struct Node {
     pub body: Option<ScopeId>,
     /// True for the node that stands for an implicit loop. Nobody sees it run.
     pub implicit: bool,
+    /// What its random choices begin with: a hash of its id.
+    pub chance: u64,
     /// Edges that lead to it, as places in [`Scope::edges`]; back edges are left out.
     pub incoming: Vec<u32>,
     /// Edges that leave it, in file order, as places in [`Scope::edges`].

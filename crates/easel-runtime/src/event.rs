@@ -419,7 +419,10 @@ impl EventKind {
                 to.text(key!("tool_name"), tool)?;
                 to.value(key!("arguments"), arguments)?;
                 to.value(key!("result"), result)?;
-                to.seconds(key!("elapsed_time"), i64::try_from(*milliseconds).unwrap_or(i64::MAX))
+                to.seconds(
+                    key!("elapsed_time"),
+                    i64::try_from(*milliseconds).unwrap_or(i64::MAX),
+                )
             }
             EventKind::WorkflowFinished {
                 outputs,

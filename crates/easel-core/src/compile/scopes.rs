@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Finding;
 use super::circles::{self, Graph};
 use crate::Value;
+use crate::chance;
 use crate::draft::{Draft, EffectClass, Kind, NodeDraft, Policy};
 use crate::workflow::{Edge, End, Node, NodeId, Scope, ScopeId, VariableId, Workflow};
 
@@ -473,6 +474,7 @@ impl Layout {
 /// A node that has no place yet.
 fn node(draft: NodeDraft) -> Node {
     Node {
+        chance: chance::of_name(&draft.id),
         draft,
         scope: ScopeId(0),
         local: 0,

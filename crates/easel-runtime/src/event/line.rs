@@ -70,7 +70,8 @@ impl Members for Line<'_> {
     fn subject(&mut self, subject: &Subject) -> Result<(), serde_json::Error> {
         let comma = usize::from(std::mem::take(&mut self.first));
         let label = subject.workflow.label(subject.node, label);
-        self.out.extend_from_slice(label.get(comma..).unwrap_or_default());
+        self.out
+            .extend_from_slice(label.get(comma..).unwrap_or_default());
         Ok(())
     }
 
@@ -149,7 +150,11 @@ fn text(text: &str, out: &mut Vec<u8>) {
 fn has_special(bytes: &[u8]) -> bool {
     let special = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     let (blocks, rest) = bytes.as_chunks::<16>();
-    let in_block = |block: &[u8; 16]| block.iter().fold(false, |found, byte| found | special(byte));
+    let in_block = |block: &[u8; 16]| {
+        block
+            .iter()
+            .fold(false, |found, byte| found | special(byte))
+    };
     blocks.iter().any(in_block) || rest.iter().any(special)
 }
 
@@ -196,7 +201,16 @@ mod tests {
 
     #[test]
     fn texts_are_escaped() {
-        for said in ["", "plain", "a \"quote\"", "back\\slash", "new\nline", "\u{1}", "é😀", "\u{7f}"] {
+        for said in [
+            "",
+            "plain",
+            "a \"quote\"",
+            "back\\slash",
+            "new\nline",
+            "\u{1}",
+            "é😀",
+            "\u{7f}",
+        ] {
             let expected = serde_json::to_string(said).unwrap();
             let written = line(|line| line.text(KEY, said).unwrap());
             assert_eq!(written, format!("\"k\":{expected}"));
