@@ -228,6 +228,10 @@ fn a_loop_that_a_comparison_nobody_knows_should_end_runs_to_its_maximum() {
     }});
     let engine = Engine::builder().build().unwrap();
     let workflow = engine.load(document.to_string().as_bytes()).unwrap();
+    let found = engine.check(&workflow);
+    let codes: Vec<&str> = found.iter().map(|found| found.code.rule().name).collect();
+    assert!(codes.contains(&"unknown-operator"), "{codes:?}");
+    assert!(codes.contains(&"loop-without-end"), "{codes:?}");
     let said = say(&mut engine.session(&Arc::new(workflow)), "xyz".into());
     assert_eq!(said, (Ending::Finished, "...end".into()));
 }
