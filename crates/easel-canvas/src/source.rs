@@ -91,13 +91,16 @@ impl Source {
         let source = Source {
             text: text.to_owned(),
         };
-        if invalid {
-            return Err(ReadError::NotUtf8 {
-                at: source.point(source.text().len()),
-            });
+        if !invalid {
+            source.validate(limits.depth.min(Limits::DEEPEST))?;
         }
-        source.validate(limits.depth.min(Limits::DEEPEST))?;
-        Ok(source)
+        // Behind a whole value, half a character is no sign that anything is missing.
+        match text.len() == bytes.len() {
+            true => Ok(source),
+            false => Err(ReadError::NotUtf8 {
+                at: source.point(source.text().len()),
+            }),
+        }
     }
 
     /// The text as it was read, without a byte order mark.
