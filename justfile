@@ -32,6 +32,13 @@ docs:
 cases:
     cargo run -q -p easel -- test examples/cases/*
 
+# Fuzz every parser for that many seconds each
+fuzz seconds="60":
+    for target in $(cargo fuzz list); do \
+        mkdir -p fuzz/corpus/$target; \
+        cargo fuzz run -s none $target fuzz/corpus/$target fuzz/seeds/$target -- -max_total_time={{seconds}} -timeout=10 -rss_limit_mb=1024; \
+    done
+
 # Check licences, sources and banned crates
 deny:
     cargo deny check bans licenses sources

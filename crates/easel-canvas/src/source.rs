@@ -93,16 +93,22 @@ impl Source {
         let source = Source {
             text: text.to_owned(),
         };
+        let not_utf8 = |source: &Source| ReadError::NotUtf8 {
+            at: source.point(source.text().len()),
+        };
         if invalid {
-            return Err(ReadError::NotUtf8 {
-                at: source.point(source.text().len()),
-            });
+            return Err(not_utf8(&source));
         }
         let depth_limit = limits.depth.min(Limits::DEEPEST);
-        match serde_json::from_str::<Value>(source.text()) {
-            Ok(value) if value.depth() <= depth_limit => Ok((source, value)),
-            Ok(_) => Err(source.fault(depth_limit, "more levels".to_owned())),
-            Err(error) => Err(source.fault(depth_limit, error.to_string())),
+        let value = serde_json::from_str::<Value>(source.text())
+            .map_err(|error| source.fault(depth_limit, error.to_string()))?;
+        if value.depth() > depth_limit {
+            return Err(source.fault(depth_limit, "more levels".to_owned()));
+        }
+        // Behind a whole value, half a character is no sign that anything is missing.
+        match text.len() == bytes.len() {
+            true => Ok((source, value)),
+            false => Err(not_utf8(&source)),
         }
     }
 

@@ -128,6 +128,15 @@ fn a_file_cut_off_tells_what_was_open() {
 }
 
 #[test]
+fn half_a_character_behind_the_canvas_is_not_passed_over() {
+    let error = Source::read(b"{}\n\xeb", Limits::default()).unwrap_err();
+    assert!(
+        matches!(error, ReadError::NotUtf8 { at } if (at.line, at.column) == (2, 1)),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_character_cut_in_half_is_a_file_cut_off() {
     let error = Source::read(&"{\"é".as_bytes()[..3], Limits::default()).unwrap_err();
     assert!(matches!(error, ReadError::Unfinished { .. }), "{error}");

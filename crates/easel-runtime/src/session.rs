@@ -37,6 +37,25 @@ pub struct Input {
     pub custom_header: Object,
 }
 
+impl Input {
+    /// What the conversation keeps of it: what the user says; without that, what was filled in, a line for each field.
+    fn said(&self) -> Value {
+        let blank = match &self.query {
+            Value::Null => true,
+            Value::String(text) => text.trim().is_empty(),
+            _ => false,
+        };
+        if !blank || self.inputs.is_empty() {
+            return self.query.clone();
+        }
+        let lines = self.inputs.iter().map(|(name, input)| {
+            let value = input.get("value").unwrap_or(input);
+            format!("{name}: {value}")
+        });
+        Value::from(Vec::from_iter(lines).join("\n"))
+    }
+}
+
 impl From<&str> for Input {
     /// A turn in which the user says that.
     fn from(query: &str) -> Input {
@@ -222,7 +241,7 @@ impl Session {
         let resuming = self.waiting;
         let changed = self.variables_for(&input, files, resuming);
         let mut history = self.history.clone();
-        history.push(HistoryEntry::new("user", input.query.clone()));
+        history.push(HistoryEntry::new("user", input.said()));
         let turn = Arc::new(self.context(input, history.clone()));
         let context = serde_json::to_value(&*turn).map(Value::from);
         let context = context.unwrap_or_default();
@@ -351,7 +370,7 @@ impl Session {
         if let Some(kwargs) = &input.chat_template_kwargs {
             changed.insert("sys.chat_template_kwargs".into(), kwargs.clone());
         }
-        let spoken = match &input.query {
+        let spoken = match input.said() {
             Value::String(text) => text.to_string(),
             Value::Null => String::new(),
             other => other.to_json_text(),

@@ -22,6 +22,7 @@ pub fn explain(code: Option<&str>) -> Result<Exit, Problem> {
         }
         return Ok(Exit::Done);
     };
+    let name = bare(name);
     let Some(code) = Code::find(name) else {
         let problem = Problem::usage(format!("There is no code `{name}`."));
         let like = nearest(name, Code::ALL.iter().map(|code| code.name()));
@@ -49,4 +50,12 @@ pub fn explain(code: Option<&str>) -> Result<Exit, Problem> {
     wrapped(&mut text, &format!("What to do: {}", rule.fix), 0);
     out::print(&text);
     Ok(Exit::Done)
+}
+
+/// The code alone in what the check prints: `warning[no-model]`.
+fn bare(printed: &str) -> &str {
+    match printed.split_once('[') {
+        Some((_, code)) => code.trim_end_matches([']', ':']),
+        None => printed,
+    }
 }

@@ -148,6 +148,7 @@ fn exit_of(ending: &Result<Ending, TurnError>) -> Exit {
         Ok(Ending::Waiting | Ending::Unfit) => Exit::Waiting,
         Ok(Ending::Failed { .. } | Ending::Cancelled) => Exit::Failed,
         Err(TurnError::Refused(_)) => Exit::Refused,
+        Err(TurnError::File(_)) => Exit::Usage,
         Err(_) => Exit::Failed,
     }
 }

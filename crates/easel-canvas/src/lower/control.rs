@@ -134,7 +134,7 @@ impl Fields<'_> {
                 self.end_test(row, &names, &format!("loop_termination_condition.{at}"))
             })
             .collect();
-        let until = (!tests.is_empty()).then(|| joined(all, tests, Rules::Loop));
+        let until = Some(joined(all, tests, Rules::Loop)).filter(|until| !until.tests.is_empty());
         let maximum = params.get("maximum_loop_count").and_then(Value::as_i64);
         Kind::While {
             variables,

@@ -118,6 +118,52 @@ fn what_was_said_before_a_form_is_known_to_the_model_behind_it() {
 }
 
 #[test]
+fn what_was_filled_in_is_known_to_the_model_in_later_turns() {
+    let world = ScriptedWorld::read(json!({"default_reply": "Right."}), || {}).unwrap();
+    let engine = Engine::builder().model(world.model()).build().unwrap();
+    let form = json!({"inputs": {"name": {"type": "line"}, "age": {"type": "integer"}}});
+    let text = canvas(&[
+        ("UserFillUp:F", "UserFillUp", form),
+        (
+            "LLM:A",
+            "LLM",
+            json!({"llm_id": "m", "sys_prompt": "Help."}),
+        ),
+        (
+            "Message:M",
+            "Message",
+            json!({"content": ["{LLM:A@content}"]}),
+        ),
+    ]);
+    let workflow = Arc::new(engine.load(&text).unwrap());
+    let mut session = engine.session(&workflow);
+    let filled_in = || Input {
+        inputs: Object::from_iter([
+            (
+                "name".into(),
+                Value::from(json!({"type": "line", "value": "Ada"})),
+            ),
+            ("age".into(), 36.into()),
+        ]),
+        ..Input::default()
+    };
+    for words in ["hi", "again"] {
+        say(&mut session, words.into());
+        say(&mut session, filled_in());
+    }
+    let calls = world.model_calls();
+    let messages = calls["LLM:A"][1]["messages"].as_array().unwrap();
+    let told: Vec<&str> = messages
+        .iter()
+        .map(|m| m["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        told,
+        ["Help.", "hi", "name: Ada\nage: 36", "Right.", "again"]
+    );
+}
+
+#[test]
 fn a_message_says_with_which_status_a_webhook_is_answered() {
     let engine = Engine::builder().build().unwrap();
     let params = json!({"content": ["Made."], "status": 201});
@@ -182,6 +228,10 @@ fn a_loop_that_a_comparison_nobody_knows_should_end_runs_to_its_maximum() {
     }});
     let engine = Engine::builder().build().unwrap();
     let workflow = engine.load(document.to_string().as_bytes()).unwrap();
+    let found = engine.check(&workflow);
+    let codes: Vec<&str> = found.iter().map(|found| found.code.rule().name).collect();
+    assert!(codes.contains(&"unknown-operator"), "{codes:?}");
+    assert!(codes.contains(&"loop-without-end"), "{codes:?}");
     let said = say(&mut engine.session(&Arc::new(workflow)), "xyz".into());
     assert_eq!(said, (Ending::Finished, "...end".into()));
 }

@@ -198,3 +198,12 @@ fn an_export_of_what_nothing_rewrote_is_the_file() {
     desk.write("a.json", &canvas);
     assert_eq!(desk.easel(&["export", "a.json"]).out, canvas + "\n");
 }
+
+#[test]
+fn a_code_is_explained_as_the_check_prints_it() {
+    let desk = Desk::new();
+    let explained = desk.easel(&["explain", "no-model"]).out;
+    for printed in ["warning[no-model]", "[no-model]", "NO-MODEL"] {
+        assert_eq!(desk.easel(&["explain", printed]).out, explained);
+    }
+}

@@ -73,6 +73,10 @@ fn files_are_handed_in() {
         ran.out
     );
     assert_eq!(desk.easel(&["run", "a.json", "--file", "none.txt"]).code, 2);
+    std::fs::write(desk.path("notes.txt"), b"PK\xff\x00").unwrap();
+    let ran = desk.easel(&["run", "a.json", "--file", "notes.txt"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "it is no text");
+    assert!(ran.err.contains("notes.txt"), "{}", ran.err);
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! `easel test`.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use serde_json::json;
 
-use crate::easel::{Desk, asks_a_model, canvas};
+use crate::easel::{Desk, asks_a_form, asks_a_model, canvas};
+use crate::model::Server;
 
 /// A case that is recorded from a scripted world.
 fn recorded(desk: &Desk) {
@@ -176,4 +180,55 @@ fn a_report_on_a_company_is_recorded() {
     assert_eq!(made.code, 0, "{}", made.err);
     assert!(desk.read("case/expected.json").contains("Makes anvils."));
     assert_eq!(desk.easel(&["test", "case", "--level", "3"]).code, 0);
+}
+
+/// Thinks, says two words and is cut off.
+fn cut_short(mut stream: TcpStream) {
+    let delta = |delta, reason| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let pieces = [
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+            .to_owned(),
+        delta(json!({"reasoning_content": "They greet."}), json!(null)),
+        delta(json!({"content": "Good "}), json!(null)),
+        delta(json!({"content": "day"}), json!("length")),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    stream.write_all(pieces.concat().as_bytes()).unwrap();
+}
+
+#[test]
+fn a_case_recorded_from_a_provider_holds_without_it() {
+    let desk = Desk::new();
+    let mut document = asks_a_model();
+    let form = asks_a_form()["components"]["UserFillUp:F"].clone();
+    document["components"]["UserFillUp:F"] = form;
+    document["components"]["LLM:A"]["downstream"] = json!(["UserFillUp:F"]);
+    desk.json("a.json", &document);
+    let turns = json!({"turns": [{"query": "Hi"}, {"inputs": {"age": 42}}]});
+    desk.json("case/turns.json", &turns);
+    let server = Server::start(cut_short);
+    let url = server.url();
+    let arguments = [
+        "test",
+        "case",
+        "--record",
+        "--from",
+        "a.json",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ];
+    let made = desk.easel(&arguments);
+    assert_eq!(made.code, 0, "{}", made.err);
+    drop(server);
+    let ran = desk.easel(&["test", "case", "--level", "3"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "✓ case\n"));
+    let world = desk.read("case/llm.json");
+    for part in ["They greet.", "Good day", "\"length\""] {
+        assert!(world.contains(part), "{part} is not in {world}");
+    }
 }
