@@ -272,7 +272,7 @@ impl Trial {
             scope: Arc::from([]),
             visit: 1,
             inputs: Inputs(resolved.collect()),
-            answers: self.answers.clone().map(object),
+            answers: self.answers.clone().map(object).map(Box::new),
             random: self.random,
         };
         let recorder = Arc::new(self.recorder);

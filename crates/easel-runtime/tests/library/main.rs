@@ -3,6 +3,7 @@
 
 mod cancelling;
 mod conversations;
+mod events;
 mod journals;
 mod own;
 mod sharing;

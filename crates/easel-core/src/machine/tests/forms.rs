@@ -408,7 +408,7 @@ fn a_form_that_fails_after_the_answer_is_tried_again_without_asking_again() {
     let mut run = World::new(&drawing)
         .does("ask", |e| match e.attempt {
             1 => Deed::fails("cannot read the file"),
-            _ => Deed::gives(e.answers.clone().map(Value::from).unwrap_or_default()),
+            _ => Deed::gives(e.answers.clone().map_or(Value::Null, |a| Value::from(*a))),
         })
         .run();
     run.say("1");

@@ -302,7 +302,7 @@ pub(super) fn deed(
         value: value.clone(),
     };
     let mut ports = Ports::one("out", value.clone());
-    for (key, answer) in execute.answers.iter().flatten() {
+    for (key, answer) in execute.answers.iter().flat_map(|answers| answers.iter()) {
         ports.set(key.clone(), answer.clone());
     }
     Deed {
