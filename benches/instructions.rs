@@ -91,7 +91,7 @@ fn machine(workflow: Arc<easel_core::workflow::Workflow>) -> Machine {
                 ..Completion::default()
             },
         };
-        effects.extend(machine.apply(Event::new(Timestamp(0), completed)).effects);
+        effects.extend(machine.apply(&Event::new(Timestamp(0), completed)).effects);
     }
     assert!(machine.life().over());
     machine

@@ -43,7 +43,7 @@ impl Reader {
                     ..Completion::default()
                 },
             };
-            effects.extend(machine.apply(Event::new(at, completed)).effects);
+            effects.extend(machine.apply(&Event::new(at, completed)).effects);
         }
         Err("the run never came to its reader".into())
     }

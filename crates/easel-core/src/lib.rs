@@ -9,7 +9,7 @@
 //! let (mut machine, mut todo) = Machine::start(workflow, input);
 //! while let Some(effect) = todo.pop_front() {
 //!     let event = world.perform(effect);   // the driver's part: journal first, then act
-//!     todo.extend(machine.apply(event));
+//!     todo.extend(machine.apply(&event));
 //! }
 //! ```
 //!

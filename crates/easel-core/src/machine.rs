@@ -146,29 +146,29 @@ impl Machine {
     }
 
     /// Takes in what happened and says what is to be done. Facts it does not wait for change nothing.
-    pub fn apply(&mut self, event: Event) -> Reaction {
+    pub fn apply(&mut self, event: &Event) -> Reaction {
         if self.life.over() {
             return Reaction::default();
         }
         self.now = event.at;
-        match event.fact {
+        match &event.fact {
             Fact::Started(_) => {}
-            Fact::Completed {
+            &Fact::Completed {
                 activation,
                 attempt,
-                completion,
+                ref completion,
             } => self.attempt_completed(activation, attempt, completion),
-            Fact::Failed {
+            &Fact::Failed {
                 activation,
                 attempt,
-                fault,
+                ref fault,
                 usage,
             } => self.attempt_reported_failure(activation, attempt, fault, usage),
-            Fact::Opened {
+            &Fact::Opened {
                 activation,
                 attempt,
             } => self.stream_opened(activation, attempt),
-            Fact::Woke {
+            &Fact::Woke {
                 activation,
                 attempt,
             } => self.pause_over(activation, attempt),
@@ -200,7 +200,7 @@ impl Machine {
         };
         let (mut machine, reaction) = Machine::start(workflow, start, first.at);
         let mut reactions = vec![reaction];
-        reactions.extend(events.map(|event| machine.apply(event)));
+        reactions.extend(events.map(|event| machine.apply(&event)));
         Some((machine, reactions))
     }
 

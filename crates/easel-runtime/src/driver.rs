@@ -394,12 +394,12 @@ impl Driver {
     fn happened(&mut self, fact: Fact, observe: &mut Observer<'_>) {
         self.now = self.engine.clock.now();
         let event = Event::new(self.now, fact);
-        self.unwritten.push(event.clone());
         self.id = EventId {
-            entry: self.written + self.unwritten.len() as u64 - 1,
+            entry: self.written + self.unwritten.len() as u64,
             counter: 0,
         };
-        let reaction = self.machine.apply(event);
+        let reaction = self.machine.apply(&event);
+        self.unwritten.push(event);
         self.react(reaction, observe);
     }
 

@@ -130,21 +130,23 @@ impl Machine {
         &mut self,
         activation: Activation,
         attempt: u32,
-        completion: Completion,
+        completion: &Completion,
     ) {
         let Some(site) = self.attempting(activation, attempt) else {
             return;
         };
         self.usage += completion.usage;
-        if let Some(fault) = self.bad_choice(site, &completion) {
+        if let Some(fault) = self.bad_choice(site, completion) {
             return self.attempt_failed(site, fault);
         }
-        match self.assign(site, completion.writes) {
+        match self.assign(site, &completion.writes) {
             Ok(()) => {
                 if !completion.references.is_empty() {
-                    Arc::make_mut(&mut self.gathered).extend(completion.references);
+                    let found = completion.references.iter().cloned();
+                    Arc::make_mut(&mut self.gathered).extend(found);
                 }
-                self.complete(site, completion.ports, completion.next.as_deref());
+                let (ports, next) = (completion.ports.clone(), completion.next.as_deref());
+                self.complete(site, ports, next);
             }
             Err(fault) => self.attempt_failed(site, fault),
         }
@@ -154,12 +156,12 @@ impl Machine {
         &mut self,
         activation: Activation,
         attempt: u32,
-        fault: Fault,
+        fault: &Fault,
         usage: Usage,
     ) {
         if let Some(site) = self.attempting(activation, attempt) {
             self.usage += usage;
-            self.attempt_failed(site, fault);
+            self.attempt_failed(site, fault.clone());
         }
     }
 

@@ -84,11 +84,11 @@ impl Machine {
     }
 
     /// Takes in an answer. One that fits no open field leaves the run as it was.
-    pub(super) fn answered(&mut self, answer: Answer) {
+    pub(super) fn answered(&mut self, answer: &Answer) {
         if self.life != super::RunLife::Waiting {
             return;
         }
-        let given = self.fitting(&answer);
+        let given = self.fitting(answer);
         let forms = self.open_forms();
         let enough = |site: Site, id: NodeId| {
             let told = self.frames.node(site).map(|n| &n.answers);
@@ -119,7 +119,7 @@ impl Machine {
         }
         self.move_on(RunSignal::Answer);
         self.set_variables(&answer.variables);
-        self.context = answer.context;
+        self.context = answer.context.clone();
         self.gathered = Arc::default();
         for (site, id, enough) in moves_on {
             let workflow = self.workflow.clone();

@@ -112,7 +112,7 @@ impl Machine {
     }
 
     /// Assigns what a node wants assigned, in order.
-    pub(super) fn assign(&mut self, site: Site, writes: Vec<Write>) -> Result<(), Fault> {
+    pub(super) fn assign(&mut self, site: Site, writes: &[Write]) -> Result<(), Fault> {
         let Some(id) = self.node_id(site).filter(|_| !writes.is_empty()) else {
             return Ok(());
         };
@@ -136,7 +136,7 @@ impl Machine {
             let Some(cell) = cell else {
                 continue;
             };
-            self.put(site.frame, cell, path, write.value)
+            self.put(site.frame, cell, path, write.value.clone())
                 .map_err(|why| {
                     let message = format!(
                         "\"{}\" cannot assign to {}: {why}.",

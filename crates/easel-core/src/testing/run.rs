@@ -118,8 +118,8 @@ impl Run {
     pub fn happens(&mut self, fact: Fact) {
         self.clock += 1;
         let event = Event::new(Timestamp(self.clock), fact);
-        self.journal.push(event.clone());
-        let reaction = self.machine.apply(event);
+        let reaction = self.machine.apply(&event);
+        self.journal.push(event);
         self.react(reaction);
     }
 

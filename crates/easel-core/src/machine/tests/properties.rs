@@ -328,7 +328,7 @@ fn check_journal(workflow: &Arc<Workflow>, run: &Run) -> Result<(), TestCaseErro
         Machine::replay(workflow.clone(), read[..1].to_vec()).unwrap();
     for (at, event) in read.iter().enumerate() {
         if at > 0 {
-            reactions.push(machine.apply(event.clone()));
+            reactions.push(machine.apply(event));
         }
         // To rebuild every part from scratch costs the square of the length: a sample of them.
         if at % 7 == 0 || at + 1 == read.len() {
@@ -362,7 +362,7 @@ fn check_strangers(mut run: Run, stop: usize) -> Result<(), TestCaseError> {
     for fact in strangers(&run) {
         let reaction = run
             .machine
-            .apply(Event::new(Timestamp(1 << 40), fact.clone()));
+            .apply(&Event::new(Timestamp(1 << 40), fact.clone()));
         let nothing = reaction.effects.is_empty() && reaction.observations.is_empty();
         prop_assert!(nothing, "{:?} had an effect", fact);
         prop_assert_eq!(&run.machine.digest(), &before, "{:?}", fact);
