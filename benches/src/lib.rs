@@ -175,8 +175,8 @@ pub fn circles(nodes: usize) -> Vec<u8> {
 
 fn circles_of(count: usize, length: usize) -> Vec<u8> {
     let name = |circle: usize, n: usize| match n + 1 == length {
-        true => format!("Switch:C{circle}"),
-        false => format!("StringTransform:C{circle}N{n}"),
+        true => format!("S{circle}"),
+        false => format!("T{circle}.{n}"),
     };
     let mut canvas = Canvas::new(&[&name(0, 0)]);
     for circle in 0..count {

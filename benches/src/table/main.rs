@@ -22,6 +22,10 @@ use tokio::runtime::{Builder, Runtime};
 use engine::{load, load_and_check, load_only, run, runs};
 use pairs::{Pair, measure};
 
+/// As in `easel` itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_current_thread().build()?;
     let mut arguments = std::env::args_os().skip(1).peekable();

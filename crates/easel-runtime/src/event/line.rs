@@ -148,7 +148,7 @@ fn text(text: &str, out: &mut Vec<u8>) {
 
 /// Whether something must be escaped. Takes sixteen bytes at once, which a processor can.
 fn has_special(bytes: &[u8]) -> bool {
-    let special = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let special = |&byte: &u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
     let (blocks, rest) = bytes.as_chunks::<16>();
     let in_block = |block: &[u8; 16]| {
         block
