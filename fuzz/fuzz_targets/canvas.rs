@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use easel_canvas::document::Document;
 use easel_canvas::normalise::normalise;
 use easel_runtime::Engine;
-use easel_runtime::check::Severity;
+use easel_runtime::check::{self, Diagnostic, Report, Severity, sarif};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use serde_json::json;
 
@@ -64,4 +64,19 @@ fn a_canvas_that_loads_also_checks(bytes: &[u8]) {
         .iter()
         .filter(|found| found.severity == Severity::Error);
     assert_eq!(errors.count(), workflow.refusals().count(), "{found:?}");
+    programs_are_told_everything(found);
+}
+
+fn programs_are_told_everything(found: Vec<Diagnostic>) {
+    let count = found.len();
+    let report = [Report {
+        file: "canvas.json".to_owned(),
+        diagnostics: found,
+    }];
+    let told = sarif::reports(&report, "0");
+    let results = told["runs"][0]["results"].as_array();
+    assert_eq!(results.map(Vec::len), Some(count));
+    let told = check::json::reports(&report);
+    let found = told["files"][0]["diagnostics"].as_array();
+    assert_eq!(found.map(Vec::len), Some(count));
 }

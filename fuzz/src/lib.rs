@@ -5,13 +5,10 @@ pub mod tree;
 use std::sync::Arc;
 
 use easel_runtime::clock::StandingClock;
-use easel_runtime::core::event::Event;
 use easel_runtime::{
-    Builder, Ending, Engine, Input, Journal, JournalError, RunLimits, ScriptedWorld, Timestamp,
-    TurnError, Value, Workflow,
+    Builder, Ending, Engine, Input, MemoryJournal, RunLimits, ScriptedWorld, Timestamp, TurnError,
+    Value, Workflow,
 };
-use futures::FutureExt;
-use futures::future::{BoxFuture, ready};
 use serde_json::{Value as Json, json};
 
 /// The time at which every run begins.
@@ -20,7 +17,7 @@ const NOW: Timestamp = Timestamp(1_767_323_045_000);
 /// Node runs that are enough to get everywhere in a small canvas.
 const NODE_RUNS: u64 = 200;
 
-/// An engine in the making whose clock stands still and that keeps nothing of its runs.
+/// An engine in the making whose clock stands still and that keeps one run.
 pub fn engine() -> Builder {
     let limits = RunLimits {
         node_runs: NODE_RUNS,
@@ -28,7 +25,7 @@ pub fn engine() -> Builder {
     };
     Engine::builder()
         .clock(Arc::new(StandingClock::at(NOW)))
-        .journal(Arc::new(Forgetful))
+        .journal(Arc::new(MemoryJournal::keeping(1)))
         .limits(limits)
         .seed(1)
 }
@@ -90,23 +87,5 @@ impl Turn {
             said,
             outputs: outputs.into(),
         }
-    }
-}
-
-/// A journal that keeps nothing: a target makes millions of runs, and none is read again.
-struct Forgetful;
-
-impl Journal for Forgetful {
-    fn append<'a>(
-        &'a self,
-        _: &'a str,
-        _: u64,
-        _: &'a [Event],
-    ) -> BoxFuture<'a, Result<(), JournalError>> {
-        ready(Ok(())).boxed()
-    }
-
-    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        ready(Ok(Vec::new())).boxed()
     }
 }
