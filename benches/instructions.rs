@@ -97,12 +97,17 @@ fn machine(workflow: Arc<easel_core::workflow::Workflow>) -> Machine {
     machine
 }
 
+fn with_engine(text: Vec<u8>) -> (Arc<Engine>, Vec<u8>) {
+    (Engine::builder().build().unwrap(), text)
+}
+
 // From text to workflow.
 #[library_benchmark]
-#[bench::chain_of_100(benches::chain(100))]
-#[bench::agents(benches::agents(118_000))]
-fn load(text: Vec<u8>) -> Workflow {
-    Workflow::load(black_box(&text)).unwrap()
+#[bench::chain_of_100(args = (benches::chain(100)), setup = with_engine)]
+#[bench::agents(args = (benches::agents(118_000)), setup = with_engine)]
+fn load((engine, text): (Arc<Engine>, Vec<u8>)) -> (Arc<Engine>, Workflow) {
+    let workflow = engine.load(black_box(&text)).unwrap();
+    (engine, workflow)
 }
 
 library_benchmark_group!(

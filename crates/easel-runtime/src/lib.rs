@@ -38,6 +38,8 @@ mod timings;
 mod wire;
 mod workflow;
 
+use std::sync::LazyLock;
+
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
@@ -60,5 +62,6 @@ pub use {
 
 /// The components that come with Easel.
 pub fn builtin() -> easel_components::Registry {
-    easel_components::builtin()
+    static BUILTIN: LazyLock<easel_components::Registry> = LazyLock::new(easel_components::builtin);
+    BUILTIN.clone()
 }
