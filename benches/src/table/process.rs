@@ -21,7 +21,13 @@ pub fn at_once(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
     let engine = engine::engine()?;
     let ten = engine::load(&engine, &benches::chain(8))?;
     engine::runs(runtime, &engine, &ten, 1_000);
-    println!("{}", getrusage(UsageWho::RUSAGE_SELF)?.max_rss());
+    // What the system counts for the process begins with what its parent had.
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    println!(
+        "{}",
+        most.unwrap_or_default().trim().trim_end_matches(" kB")
+    );
     Ok(())
 }
 

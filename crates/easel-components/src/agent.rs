@@ -173,7 +173,7 @@ impl Agent {
     ) -> Result<String, Fault> {
         question::stand_alone(asker, &mut composed.messages).await;
         let activation = asker.call.execute.activation;
-        let mut outlet = Outlet::new(asker.call.wire.open(activation));
+        let mut outlet = Outlet::new(asker.call.run.wire.open(activation));
         let reply = rounds
             .run(asker, &mut composed, haul, Some(&mut outlet))
             .await?;

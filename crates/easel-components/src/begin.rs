@@ -61,8 +61,8 @@ impl Begin {
 
 impl Behaviour for Begin {
     fn run(self: Arc<Self>, call: Call) -> Run {
-        let mut filled = self.filled(&call.turn);
-        if let Some(request) = &call.turn.webhook {
+        let mut filled = self.filled(&call.run.turn);
+        if let Some(request) = &call.run.turn.webhook {
             // `input` is the request as it came, for the record.
             let parts = request.iter().filter(|(name, _)| &***name != "input");
             filled.extend(parts.map(|(name, part)| (name.clone(), Filled::Value(part.clone()))));

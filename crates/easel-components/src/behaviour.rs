@@ -116,28 +116,35 @@ impl From<Fault> for Failure {
 /// Everything one attempt needs.
 #[derive(Clone)]
 pub struct Call {
-    /// The run's id.
-    pub run: Arc<str>,
-    /// The workflow the node is part of.
-    pub workflow: Arc<Workflow>,
+    /// The run it is part of.
+    pub run: Arc<RunContext>,
     /// What the machine wants executed: the inputs, the attempt, the answers of a form.
     pub execute: Execute,
-    /// The turn it happens in.
-    pub turn: Arc<Turn>,
     /// What was found in this turn, before this attempt, that answers may cite.
     pub gathered: Arc<Vec<Value>>,
     /// When the attempt began.
     pub now: Timestamp,
+}
+
+/// What all attempts of one turn of a run share.
+#[derive(Clone)]
+pub struct RunContext {
+    /// The run's id.
+    pub id: Arc<str>,
+    /// The workflow.
+    pub workflow: Arc<Workflow>,
+    /// The turn.
+    pub turn: Arc<Turn>,
     /// The outside world.
     pub services: Arc<Services>,
-    /// The way back to the driver while the attempt is under way.
+    /// The way back to the driver while an attempt is under way.
     pub wire: Arc<dyn Wire>,
 }
 
 impl Call {
     /// The node.
     pub fn node(&self) -> &Node {
-        self.workflow.node(self.execute.node)
+        self.run.workflow.node(self.execute.node)
     }
 
     /// What it reads.
@@ -149,7 +156,7 @@ impl Call {
     /// node, and how often it has fired there (design.md §6). Ids are percent-encoded.
     pub fn idempotency_key(&self) -> String {
         let execute = &self.execute;
-        let mut key = encoded(&self.run);
+        let mut key = encoded(&self.run.id);
         for Pass {
             container,
             index,
@@ -237,7 +244,10 @@ mod tests {
     #[test]
     fn a_key_names_the_run_the_passes_the_node_and_its_visit() {
         let (_, mut call) = Trial::new("Invoke", json!({"url": "http://e.com"})).call();
-        call.run = "run/1".into();
+        call.run = Arc::new(RunContext {
+            id: "run/1".into(),
+            ..(*call.run).clone()
+        });
         call.execute.visit = 3;
         call.execute.scope = Arc::from([Pass {
             container: "Iteration:Ä b".into(),

@@ -91,7 +91,7 @@ impl Categorize {
         let mut asker = Asker::new(call, &id, &self.settings);
         let query = match self.query {
             Some(read) => call.inputs().get(read).or_null().to_string(),
-            None => call.turn.query.to_string(),
+            None => call.run.turn.query.to_string(),
         };
         let ask = Ask {
             messages: vec![

@@ -78,8 +78,8 @@ impl Function for CodeExec {
                 },
                 timeout: self.timeout,
             };
-            let began = call.services.clock.now();
-            let outcome = call.services.world.code.run(request).await?;
+            let began = call.run.services.clock.now();
+            let outcome = call.run.services.world.code.run(request).await?;
             self.outcome(outcome, (began.0 - call.now.0) / 1000)
         }
         .boxed()

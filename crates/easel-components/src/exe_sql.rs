@@ -135,7 +135,7 @@ impl ExeSql {
             max_records: self.rows,
             timeout: self.timeout,
         };
-        match call.services.world.sql.query(request).await {
+        match call.run.services.world.sql.query(request).await {
             Ok(rows) if rows.rows.is_empty() => Ok(Answer::Sentence(NO_ROWS.to_owned())),
             Ok(rows) => Ok(Answer::Rows(rows)),
             Err(ToolError::Failed { message, .. }) => Ok(Answer::Sentence(format!(

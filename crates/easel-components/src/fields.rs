@@ -129,6 +129,7 @@ async fn read_files(call: &Call, field: &str, files: Vec<Value>) -> Result<Value
             layout: layout.map(str::to_owned),
         };
         let content = call
+            .run
             .services
             .world
             .files

@@ -128,7 +128,7 @@ impl Given {
                 Part::Read(read) => {
                     Rendering::Display.write(call.inputs().get(*read), &mut text);
                 }
-                Part::Secret(name) => match call.services.secrets.get(name) {
+                Part::Secret(name) => match call.run.services.secrets.get(name) {
                     Some(secret) => text.push_str(secret.expose()),
                     None => return Err(not_set(name, call)),
                 },

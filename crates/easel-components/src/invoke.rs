@@ -158,7 +158,7 @@ impl Behaviour for Invoke {
         };
         Run::later(async move {
             let name = &call.node().draft.name;
-            let response = call.services.world.http.send(request).await;
+            let response = call.run.services.world.http.send(request).await;
             let response = response.map_err(|error| Trouble::from(error).into_failure(name))?;
             self.completion(response, name)
         })

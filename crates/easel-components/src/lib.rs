@@ -46,7 +46,7 @@ mod variable_aggregator;
 mod variable_assigner;
 
 pub use behaviour::{
-    Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, Services, Wire,
+    Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, RunContext, Services, Wire,
 };
 pub use registry::Registry;
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};

@@ -214,7 +214,7 @@ async fn pass_on(
 impl Memory {
     /// Has the exchange remembered. That it cannot be is no reason to fail: the user has the answer.
     async fn keep(&self, call: &Call, said: &str) {
-        let turn = &call.turn;
+        let turn = &call.run.turn;
         let user = self.user.text(call).unwrap_or_default();
         let request = MemorySave {
             memory_ids: self.ids.clone(),
@@ -229,7 +229,7 @@ impl Memory {
                 agent_response: said.to_owned(),
             },
         };
-        if let Err(error) = call.services.world.memory.save(request).await {
+        if let Err(error) = call.run.services.world.memory.save(request).await {
             let name = &call.node().draft.name;
             call.warn(format!("What \"{name}\" said is not remembered: {error}."));
         }

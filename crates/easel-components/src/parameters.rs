@@ -72,7 +72,8 @@ pub(crate) fn written(node: &Node, read: ReadId) -> &str {
 impl Call {
     /// Leaves a warning for the record and for people: a sentence.
     pub(crate) fn warn(&self, sentence: impl Into<Arc<str>>) {
-        self.wire
+        self.run
+            .wire
             .note(self.execute.node, Note::Warning(sentence.into()));
     }
 

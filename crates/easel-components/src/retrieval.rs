@@ -172,7 +172,7 @@ impl Retrieval {
             filter_logic: self.filter.logic(),
             ..self.request.clone()
         };
-        let found = call.services.world.retrieval.retrieve(request).await;
+        let found = call.run.services.world.retrieval.retrieve(request).await;
         let found = found.map_err(|error| Trouble::from(error).after(usage))?;
         if found.chunks.is_empty() {
             return Ok(Outcome {
@@ -211,7 +211,7 @@ impl Retrieval {
             similarity_threshold: self.request.similarity_threshold,
             keywords_similarity_weight: self.request.keywords_similarity_weight,
         };
-        let messages = call.services.world.memory.search(query).await?;
+        let messages = call.run.services.world.memory.search(query).await?;
         if messages.is_empty() {
             return Ok(self.nothing());
         }

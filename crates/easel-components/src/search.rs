@@ -92,7 +92,7 @@ impl Function for Search {
                 parameters,
                 api_key: key.map(Secret::new),
             };
-            let found = call.services.world.search.search(request).await?;
+            let found = call.run.services.world.search.search(request).await?;
             Ok(self.outcome(found.results, call))
         }
         .boxed()

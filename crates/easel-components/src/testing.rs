@@ -20,7 +20,7 @@ use futures::future::BoxFuture;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use crate::behaviour::{Behaviour, Call, Note, Prepared, Run, Services, Wire};
+use crate::behaviour::{Behaviour, Call, Note, Prepared, Run, RunContext, Services, Wire};
 use crate::clock::Clock;
 use crate::stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 use crate::turn::Turn;
@@ -276,13 +276,10 @@ impl Trial {
             random: self.random,
         };
         let recorder = Arc::new(self.recorder);
-        let call = Call {
-            run: "run-1".into(),
+        let run = RunContext {
+            id: "run-1".into(),
             workflow,
-            execute,
             turn: Arc::new(self.turn),
-            gathered: Arc::new(self.gathered.into_iter().map(Value::from).collect()),
-            now: NOW,
             services: Arc::new(Services {
                 models: Arc::new(self.model),
                 world: self.world,
@@ -290,6 +287,12 @@ impl Trial {
                 clock: Arc::new(self.clock),
             }),
             wire: recorder.clone(),
+        };
+        let call = Call {
+            run: Arc::new(run),
+            execute,
+            gathered: Arc::new(self.gathered.into_iter().map(Value::from).collect()),
+            now: NOW,
         };
         (call, recorder)
     }

@@ -46,6 +46,8 @@ pub struct Workflow {
     pub scopes: Vec<Scope>,
     /// The variables and their initial values.
     pub variables: Vec<(Arc<str>, Value)>,
+    /// The nodes by id; of several with one id the first.
+    pub(crate) by_id: HashMap<Arc<str>, NodeId>,
     /// The variables by name.
     pub(crate) by_name: HashMap<Arc<str>, VariableId>,
     /// What an unhandled failure does.
@@ -176,8 +178,7 @@ impl Workflow {
 
     /// The node with that id in the file.
     pub fn find(&self, id: &str) -> Option<NodeId> {
-        let at = self.nodes.iter().position(|n| &*n.draft.id == id)?;
-        Some(NodeId(at as u32))
+        self.by_id.get(id).copied()
     }
 
     /// The variable of that name.

@@ -124,7 +124,7 @@ impl Tool for StockTool {
     fn call<'a>(&'a self, arguments: Object, call: &'a Call) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             // The secret is fetched when it is needed, and the model never sees it.
-            if call.services.secrets.get("WAREHOUSE_KEY").is_none() {
+            if call.run.services.secrets.get("WAREHOUSE_KEY").is_none() {
                 return ToolAnswer {
                     text: "The warehouse does not let us in: WAREHOUSE_KEY is not set.".into(),
                     failed: true,

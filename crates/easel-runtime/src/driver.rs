@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use easel_components::{Call, Failure, PieceKind, Run, Turn, Wire};
+use easel_components::{Call, Failure, PieceKind, Run, RunContext, Turn};
 use easel_core::bind::Activation;
 use easel_core::draft::EffectClass;
 use easel_core::effect::{Effect, Execute, Observation, Outcome, Reaction};
@@ -42,7 +42,8 @@ pub(crate) struct Driver {
     engine: Arc<Engine>,
     workflow: Arc<Workflow>,
     machine: Machine,
-    turn: Arc<Turn>,
+    /// What all attempts of this turn share.
+    context: Arc<RunContext>,
     attempts: Attempts,
     switchboard: Arc<Switchboard>,
     told: mpsc::UnboundedReceiver<Told>,
@@ -92,11 +93,18 @@ impl Driver {
             false => Value::from(turn.inputs.clone()),
         };
         let (machine, reaction) = Machine::start(workflow.compiled.clone(), start, at);
+        let context = RunContext {
+            id: machine.run().clone(),
+            workflow: workflow.compiled.clone(),
+            turn,
+            services: engine.services.clone(),
+            wire: switchboard.clone(),
+        };
         let mut driver = Driver {
             engine,
             workflow,
             machine,
-            turn,
+            context: Arc::new(context),
             attempts: Attempts::default(),
             switchboard,
             told,
@@ -121,12 +129,16 @@ impl Driver {
     pub fn answer(&mut self, answer: Answer, turn: Arc<Turn>, observe: &mut Observer<'_>) -> bool {
         let before = self.machine.life();
         self.began = self.engine.clock.now();
-        let old = std::mem::replace(&mut self.turn, turn);
+        let context = RunContext {
+            turn,
+            ..(*self.context).clone()
+        };
+        let old = std::mem::replace(&mut self.context, Arc::new(context));
         self.shown.clear();
         self.happened(Fact::Answered(answer), observe);
         let fits = self.machine.life() != before || before != RunLife::Waiting;
         if !fits {
-            self.turn = old;
+            self.context = old;
         }
         fits
     }
@@ -282,14 +294,10 @@ impl Driver {
         let at = execute.node;
         let limit = self.workflow.compiled.node(at).draft.timeout_s;
         let call = Call {
-            run: self.machine.run().clone(),
-            workflow: self.workflow.compiled.clone(),
+            run: self.context.clone(),
             execute,
-            turn: self.turn.clone(),
             gathered: self.machine.gathered().clone(),
             now: self.now,
-            services: self.engine.services.clone(),
-            wire: self.switchboard.clone() as Arc<dyn Wire>,
         };
         let since = self.meter.now();
         let run = behaviour.run(call);

@@ -117,7 +117,7 @@ impl Rounds<'_> {
     }
 
     async fn make_one(&self, call: &Call, wanted: &ToolCall) -> ToolAnswer {
-        let clock = &call.services.clock;
+        let clock = &call.run.services.clock;
         let began = clock.now();
         let offered = self.toolbox.find(&wanted.name);
         let read = offered.and_then(|offered| {
@@ -144,7 +144,7 @@ impl Rounds<'_> {
             result: Value::from(answer.text.clone()),
             milliseconds: u64::try_from(clock.now().0 - began.0).unwrap_or(0),
         };
-        call.wire.note(execute.node, note);
+        call.run.wire.note(execute.node, note);
         answer
     }
 }

@@ -49,7 +49,7 @@ impl Offered {
         let Some(seconds) = self.limit_s else {
             return answer.await;
         };
-        let deadline = call.services.clock.deadline((seconds * 1000.0) as u64);
+        let deadline = call.run.services.clock.deadline((seconds * 1000.0) as u64);
         match select(answer, deadline).await {
             Either::Left((answer, _)) => answer,
             Either::Right(((), _)) => ToolAnswer::failure(format!(

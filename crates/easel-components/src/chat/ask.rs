@@ -52,7 +52,7 @@ impl<'a> Asker<'a> {
 
     /// What is known about the model. Errors: there is no such model.
     pub(crate) fn info(&self) -> Result<ModelInfo, Fault> {
-        let described = self.call.services.models.describe(&self.settings.model);
+        let described = self.call.run.services.models.describe(&self.settings.model);
         described.map_err(|error| self.fault(&error))
     }
 
@@ -71,19 +71,19 @@ impl<'a> Asker<'a> {
             sampling: self.settings.sampling,
             thinking: self.settings.thinking,
             response_format: ask.format,
-            chat_template_kwargs: template_kwargs(self.call.turn.chat_template_kwargs.as_ref()),
+            chat_template_kwargs: template_kwargs(self.call.run.turn.chat_template_kwargs.as_ref()),
             stream: outlet.is_some(),
             caller: Caller {
                 component: self.caller.into(),
-                turn: self.call.turn.number,
+                turn: self.call.run.turn.number,
             },
         };
         self.usage.calls += 1;
         if let Ok(request) = serde_json::to_value(&request) {
             let note = Note::ModelRequest(Value::from(request));
-            self.call.wire.note(self.call.execute.node, note);
+            self.call.run.wire.note(self.call.execute.node, note);
         }
-        let mut events = self.call.services.models.chat(request);
+        let mut events = self.call.run.services.models.chat(request);
         let mut collector = Collector::default();
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| self.fault(&error))?;

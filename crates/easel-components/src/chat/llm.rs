@@ -71,7 +71,7 @@ impl Chat {
             false => whole_text(&asker.ask(ask, None).await?),
             true => {
                 let execute = &asker.call.execute;
-                let mut outlet = Outlet::new(asker.call.wire.open(execute.activation));
+                let mut outlet = Outlet::new(asker.call.run.wire.open(execute.activation));
                 let reply = asker.ask(ask, Some(&mut outlet)).await?;
                 if let Some(notice) = cut_off(&reply) {
                     outlet.text(notice);

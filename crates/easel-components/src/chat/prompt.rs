@@ -134,7 +134,7 @@ impl Prompt {
         if !system.trim().is_empty() {
             messages.push(Message::system(system));
         }
-        messages.extend(history(&call.turn.history, self.turns));
+        messages.extend(history(&call.run.turn.history, self.turns));
         if let (Some(last), Some(first)) = (messages.last(), own.first())
             && last.role == first.role
             && last.role != Role::System
@@ -249,7 +249,7 @@ fn history(entries: &[HistoryEntry], turns: usize) -> impl Iterator<Item = Messa
 
 /// The user's last words and what went before them, for who does not answer them but judges them.
 pub(crate) fn dialogue(call: &Call, turns: usize) -> &[HistoryEntry] {
-    let entries = &call.turn.history;
+    let entries = &call.run.turn.history;
     &entries[entries.len().saturating_sub(turns.saturating_mul(2))..]
 }
 

@@ -42,7 +42,7 @@ impl<'a> Speech<'a> {
     }
 
     fn show(&self, kind: PieceKind) {
-        self.call.wire.show(Piece {
+        self.call.run.wire.show(Piece {
             speaker: self.call.execute.activation,
             kind,
         });

@@ -160,7 +160,7 @@ impl<'a> Streams<'a> {
         let known = self.flows.iter().position(|(of, _)| *of == producer);
         let at = known.unwrap_or(self.flows.len());
         if known.is_none() {
-            let reader = self.call.wire.stream(producer);
+            let reader = self.call.run.wire.stream(producer);
             self.flows
                 .push((producer, Flow::Arriving(reader, Shown::default())));
         }

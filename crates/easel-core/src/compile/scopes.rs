@@ -71,7 +71,12 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
             todo.push_back((Some(NodeId(*member)), Some(scope), body, Vec::new()));
         }
     }
+    let mut by_id = HashMap::new();
+    for (node, at) in layout.nodes.iter().zip(0..) {
+        by_id.entry(node.draft.id.clone()).or_insert(NodeId(at));
+    }
     let mut workflow = Workflow {
+        by_id,
         nodes: layout.nodes,
         scopes: layout.scopes,
         by_name: draft
