@@ -39,7 +39,7 @@ const MOST_ATTEMPTS: u32 = 5;
 pub fn lower(document: &Document, catalog: &Catalog) -> Lowered {
     let components = document.components();
     let mut edges: IndexMap<Arc<str>, Vec<Arc<str>>> = IndexMap::new();
-    for edge in document.edges() {
+    for edge in document.edges_between(&components) {
         edges.entry(edge.from).or_default().push(edge.to);
     }
     let globals = document.fresh_globals();

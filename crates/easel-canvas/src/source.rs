@@ -100,7 +100,7 @@ impl Source {
             return Err(not_utf8(&source));
         }
         let depth_limit = limits.depth.min(Limits::DEEPEST);
-        let value = serde_json::from_str::<Value>(source.text())
+        let value = easel_core::value::from_text(source.text())
             .map_err(|error| source.fault(depth_limit, error.to_string()))?;
         if value.depth() > depth_limit {
             return Err(source.fault(depth_limit, "more levels".to_owned()));

@@ -61,13 +61,18 @@ impl Document {
     /// that only `upstream` has, then those that are only drawn. Self edges and edges to nothing are among them; lines
     /// to tools, sub-agents and error handlers are not (spec/canvas-engine T3, T4).
     pub fn edges(&self) -> Vec<Edge> {
-        union(&self.components(), &self.graph())
+        self.edges_between(&self.components())
+    }
+
+    /// The same for who has the [`components`](Document::components) of the document at hand.
+    pub fn edges_between(&self, components: &IndexMap<Arc<str>, Component>) -> Vec<Edge> {
+        union(components, &self.graph())
     }
 
     /// The edges that are drawn or wired on one side only. The start of a body need not list what closes its pass, and
-    /// a canvas without lines has no drawing to differ from.
-    pub fn asymmetries(&self) -> Vec<Asymmetry> {
-        let (components, graph) = (self.components(), self.graph());
+    /// a canvas without lines has no drawing to differ from. `components` are those of the document.
+    pub fn asymmetries(&self, components: &IndexMap<Arc<str>, Component>) -> Vec<Asymmetry> {
+        let graph = self.graph();
         let drawn: IndexSet<&str> = graph.nodes.iter().map(|node| &*node.id).collect();
         let has_lines = graph.edges.iter().any(|edge| edge.role == EdgeRole::Flow);
         let kind_of = |edge: &Edge| {
@@ -117,7 +122,7 @@ impl Document {
             };
             Some(Asymmetry { edge, kind, place })
         };
-        union(&components, &graph)
+        union(components, &graph)
             .into_iter()
             .filter_map(asymmetry)
             .collect()
@@ -130,43 +135,62 @@ fn closes_pass(from: &Component, to: &Component) -> bool {
 }
 
 fn union(components: &IndexMap<Arc<str>, Component>, graph: &Graph) -> Vec<Edge> {
-    let mut by_source: IndexMap<Arc<str>, IndexMap<Arc<str>, Edge>> = components
-        .keys()
-        .map(|id| (id.clone(), IndexMap::new()))
-        .collect();
-    let mut edge = |from: &Arc<str>, to: &Arc<str>, mark: fn(&mut Edge)| {
-        let targets = by_source.entry(from.clone()).or_default();
-        mark(targets.entry(to.clone()).or_insert_with(|| Edge {
-            from: from.clone(),
-            to: to.clone(),
-            downstream: false,
-            upstream: false,
-            drawn: false,
-        }));
+    let mut union = Union {
+        components,
+        strangers: IndexSet::new(),
+        edges: Vec::new(),
+        places: HashMap::new(),
     };
     for component in components.values() {
         for to in &component.downstream {
-            edge(&component.id, to, |edge| edge.downstream = true);
+            union.edge(&component.id, to).downstream = true;
         }
     }
     for component in components.values() {
         for from in component.upstream.iter().flatten() {
-            edge(from, &component.id, |edge| edge.upstream = true);
+            union.edge(from, &component.id).upstream = true;
         }
     }
-    for line in graph
-        .edges
-        .iter()
-        .filter(|line| line.role == EdgeRole::Flow)
-    {
+    let lines = graph.edges.iter();
+    for line in lines.filter(|line| line.role == EdgeRole::Flow) {
         if components.contains_key(&line.source) && components.contains_key(&line.target) {
-            edge(&line.source, &line.target, |edge| edge.drawn = true);
+            union.edge(&line.source, &line.target).drawn = true;
         }
     }
-    by_source
-        .into_values()
-        .flat_map(IndexMap::into_values)
-        .collect()
+    // The sort keeps the order of those with one source.
+    union.edges.sort_by_key(|&(source, _)| source);
+    union.edges.into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// The edges found so far, each with the place of its source in the file.
+struct Union<'a> {
+    components: &'a IndexMap<Arc<str>, Component>,
+    /// Sources that are no components, which come last.
+    strangers: IndexSet<&'a str>,
+    edges: Vec<(usize, Edge)>,
+    places: HashMap<(&'a str, &'a str), usize>,
+}
+
+impl<'a> Union<'a> {
+    /// The edge between these two, to be marked.
+    fn edge(&mut self, from: &'a Arc<str>, to: &'a Arc<str>) -> &mut Edge {
+        let next = self.edges.len();
+        let at = *self.places.entry((from, to)).or_insert(next);
+        if at == next {
+            let source = self.components.get_index_of(from);
+            let source = source
+                .unwrap_or_else(|| self.components.len() + self.strangers.insert_full(from).0);
+            let edge = Edge {
+                from: from.clone(),
+                to: to.clone(),
+                downstream: false,
+                upstream: false,
+                drawn: false,
+            };
+            self.edges.push((source, edge));
+        }
+        &mut self.edges[at].1
+    }
 }
 
 #[cfg(test)]

@@ -286,7 +286,7 @@ fn look(document: &Document) {
         component.initial_outputs();
     }
     document.edges();
-    for asymmetry in document.asymmetries() {
+    for asymmetry in document.asymmetries(&document.components()) {
         document.locate(&asymmetry.place);
     }
     document.drawing();

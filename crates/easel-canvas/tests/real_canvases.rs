@@ -53,7 +53,7 @@ fn every_real_canvas_loads_and_is_at_rest_once_normalised() {
                 path.display()
             );
         }
-        for asymmetry in once.document.asymmetries() {
+        for asymmetry in once.document.asymmetries(&once.document.components()) {
             println!(
                 "  {:?} {:?} {:?}",
                 asymmetry.kind, asymmetry.edge.from, asymmetry.edge.to

@@ -148,8 +148,9 @@ impl<'a> Spots<'a> {
     /// An edge, on the side that has it.
     pub fn edge(&mut self, from: &Arc<str>, to: &Arc<str>) -> Spot {
         let document = self.document;
+        let components = self.components.get_or_insert_with(|| document.components());
         let edges = self.edges.get_or_insert_with(|| {
-            let edges = document.edges().into_iter();
+            let edges = document.edges_between(components).into_iter();
             edges
                 .map(|edge| ((edge.from.clone(), edge.to.clone()), edge))
                 .collect()

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+pub use json::from_text;
+
 /// The members of an object, in the order in which they were written.
 pub type Object = IndexMap<Arc<str>, Value>;
 

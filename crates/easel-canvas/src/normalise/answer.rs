@@ -21,7 +21,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::legacy::answer_field;
 use super::placeholder::port;
 use super::{Rewrite, Rewriter};
-use crate::component::{Component, ids, text};
+use crate::component::{Component, entry_class, ids, text};
 use crate::document::Document;
 use crate::edit::{items, members, object_at};
 use crate::graph::EdgeRole;
@@ -51,15 +51,16 @@ type Wires = IndexMap<Arc<str>, IndexSet<Arc<str>>>;
 
 /// Takes every `Answer` of the document apart.
 pub(super) fn turns(rewriter: &mut Rewriter) {
-    let components = rewriter.document.components();
-    let answers: IndexSet<Arc<str>> = components
-        .values()
-        .filter(|component| component.is("Answer"))
-        .map(|component| component.id.clone())
+    let entries = rewriter.document.get("components");
+    let entries = entries.and_then(Value::as_object).into_iter().flatten();
+    let answers: IndexSet<Arc<str>> = entries
+        .filter(|(_, entry)| entry_class(entry).eq_ignore_ascii_case("Answer"))
+        .map(|(id, _)| id.clone())
         .collect();
     if answers.is_empty() {
         return;
     }
+    let components = rewriter.document.components();
     let before = wires(&rewriter.document);
     let mut plan = Plan {
         wires: before.clone(),

@@ -91,7 +91,7 @@ fn a_second_station_becomes_a_form_and_keeps_its_circle() {
         easel_core::Value::Object(form.params.clone()).to_json_text(),
         compact(&FORM.replacen('{', "{\"post_answers\":[],", 1))
     );
-    assert_eq!(document.asymmetries(), []);
+    assert_eq!(document.asymmetries(&document.components()), []);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_drawing_follows_its_answers() {
         .map(|line| format!("{}>{}", line.source, line.target))
         .collect();
     assert_eq!(lines, ["g>note", "begin>g", "g>Message:g"]);
-    assert_eq!(document.asymmetries(), []);
+    assert_eq!(document.asymmetries(&document.components()), []);
 }
 
 #[test]

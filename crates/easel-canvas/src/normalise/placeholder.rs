@@ -14,6 +14,7 @@ use super::{Node, Rewrite, Rewriter, rewritten};
 use crate::component::{Component, text};
 use crate::document::Document;
 use crate::edit::{items, members};
+use crate::wiring::Edge;
 
 /// What a person said last.
 const SAID: &str = "sys.query";
@@ -89,14 +90,13 @@ struct Sources {
 
 impl Sources {
     fn of(document: &Document) -> Sources {
+        let components = document.components();
         let mut before: HashMap<Arc<str>, Vec<Arc<str>>> = HashMap::new();
-        for edge in document.edges().into_iter().filter(|edge| edge.is_wired()) {
+        let edges = document.edges_between(&components).into_iter();
+        for edge in edges.filter(Edge::is_wired) {
             before.entry(edge.to).or_default().push(edge.from);
         }
-        Sources {
-            components: document.components(),
-            before,
-        }
+        Sources { components, before }
     }
 
     fn is_answer(&self, id: &str) -> bool {

@@ -18,7 +18,7 @@ struct Renamed {
     ids: bool,
 }
 
-const RENAMED: [Renamed; 9] = [
+static RENAMED: [Renamed; 9] = [
     Renamed {
         old: "Splitter",
         new: "TokenChunker",
@@ -254,6 +254,14 @@ pub(super) fn ids(rewriter: &mut Rewriter) {
     }
 }
 
+/// What an id is called now and behind which colon its own part follows, if it has the name of a retired class.
+fn retired(id: &str) -> Option<(&'static Renamed, &str)> {
+    let (old, rest) = id.split_once(':')?;
+    let mut renamed = RENAMED.iter();
+    let renamed = renamed.find(|renamed| renamed.ids && renamed.old == old)?;
+    Some((renamed, rest))
+}
+
 /// The ids to rename. An id whose new name is taken keeps its old one.
 fn renamed_ids(rewriter: &Rewriter) -> IndexMap<Arc<str>, Arc<str>> {
     let mut classes: IndexMap<Arc<str>, Arc<str>> = IndexMap::new();
@@ -269,16 +277,13 @@ fn renamed_ids(rewriter: &Rewriter) -> IndexMap<Arc<str>, Arc<str>> {
     {
         classes.insert(id.clone(), entry_class(entry));
     }
-    let mut taken: IndexSet<Arc<str>> = classes.keys().cloned().collect();
     let mut ids = IndexMap::new();
+    if !classes.keys().any(|id| retired(id).is_some()) {
+        return ids;
+    }
+    let mut taken: IndexSet<Arc<str>> = classes.keys().cloned().collect();
     for (id, class) in &classes {
-        let Some((old, rest)) = id.split_once(':') else {
-            continue;
-        };
-        let Some(renamed) = RENAMED
-            .iter()
-            .find(|renamed| renamed.ids && renamed.old == old)
-        else {
+        let Some((renamed, rest)) = retired(id) else {
             continue;
         };
         let new: Arc<str> = format!("{}:{rest}", renamed.new).into();

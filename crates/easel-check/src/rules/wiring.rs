@@ -8,7 +8,8 @@ use crate::spots::Spot;
 
 /// Reports every edge that is drawn or wired on one side only.
 pub(crate) fn report(findings: &mut Findings<'_>) {
-    for asymmetry in findings.canvas.document.asymmetries() {
+    let document = findings.canvas.document;
+    for asymmetry in document.asymmetries(findings.spots.components()) {
         let Asymmetry { edge, kind, place } = asymmetry;
         let (from, to) = (&edge.from, &edge.to);
         let (message, fix) = match kind {

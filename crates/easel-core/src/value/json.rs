@@ -1,5 +1,7 @@
 //! Values from and to JSON, through serde and through `serde_json`'s own type.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -105,19 +107,56 @@ impl Serialize for Value {
 /// Fails on a value nested deeper than [`MAX_DEPTH`].
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        Levels(MAX_DEPTH).deserialize(deserializer)
+        let reader = Reader {
+            levels: MAX_DEPTH,
+            names: None,
+        };
+        reader.deserialize(deserializer)
     }
 }
 
+/// Reads JSON text in which the same names come again and again, such as a whole file: members of one name share it.
+///
+/// # Errors
+/// As reading a [`Value`] with `serde_json`.
+///
+/// ```
+/// let list = easel_core::value::from_text(r#"[{"name": 1}, {"name": 2}]"#).unwrap();
+/// assert_eq!(list.to_json_text(), r#"[{"name":1},{"name":2}]"#);
+/// ```
+pub fn from_text(text: &str) -> serde_json::Result<Value> {
+    let names = Names::default();
+    let reader = Reader {
+        levels: MAX_DEPTH,
+        names: Some(&names),
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = reader.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// Names of members that were read before.
+type Names = RefCell<HashSet<Arc<str>>>;
+
+/// The longest name that is looked for among those read before, in bytes.
+const SHARED: usize = 32;
+
+/// How many names are kept: what comes again and again comes early, and looking for the rest should stay cheap.
+const MOST_NAMES: usize = 256;
+
 /// Reads a value that may be nested that many levels deep.
 #[derive(Clone, Copy)]
-struct Levels(usize);
+struct Reader<'n> {
+    levels: usize,
+    names: Option<&'n Names>,
+}
 
-impl Levels {
-    /// What the items and members of a list or object may be nested.
-    fn inside<E: Error>(self) -> Result<Levels, E> {
-        match self.0.checked_sub(1) {
-            Some(levels) => Ok(Levels(levels)),
+impl Reader<'_> {
+    /// What reads the items and members of a list or object.
+    fn inside<E: Error>(self) -> Result<Self, E> {
+        match self.levels.checked_sub(1) {
+            Some(levels) => Ok(Reader { levels, ..self }),
             None => Err(E::custom(format_args!(
                 "a value is nested deeper than {MAX_DEPTH} levels; flatten it, or keep the inner part as text"
             ))),
@@ -125,7 +164,7 @@ impl Levels {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Levels {
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -133,7 +172,7 @@ impl<'de> DeserializeSeed<'de> for Levels {
     }
 }
 
-impl<'de> Visitor<'de> for Levels {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,9 +227,43 @@ impl<'de> Visitor<'de> for Levels {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let inside = self.inside()?;
         let mut members = Object::new();
-        while let Some(key) = map.next_key::<String>()? {
-            members.insert(Arc::from(key), map.next_value_seed(inside)?);
+        while let Some(name) = map.next_key_seed(Name(self.names))? {
+            members.insert(name, map.next_value_seed(inside)?);
         }
         Ok(Value::from(members))
+    }
+}
+
+/// Reads the name of a member.
+struct Name<'n>(Option<&'n Names>);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Arc<str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Arc<str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Arc<str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Arc<str>, E> {
+        let Some(names) = self.0.filter(|_| name.len() <= SHARED) else {
+            return Ok(name.into());
+        };
+        let mut names = names.borrow_mut();
+        if let Some(known) = names.get(name) {
+            return Ok(known.clone());
+        }
+        let name: Arc<str> = name.into();
+        if names.len() < MOST_NAMES {
+            names.insert(name.clone());
+        }
+        Ok(name)
     }
 }
