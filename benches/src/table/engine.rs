@@ -3,16 +3,17 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use easel_runtime::{Ending, Engine, Input, RunEvent, RunLimits, Workflow};
+use easel_runtime::{Ending, Engine, Input, MemoryJournal, RunEvent, RunLimits, Workflow};
 use tokio::runtime::Runtime;
 
-/// An engine whose runs may be long.
-pub fn engine() -> Result<Arc<Engine>, Box<dyn Error>> {
+/// An engine whose runs may be long, and that keeps the journals of so many of them.
+pub fn engine(kept: usize) -> Result<Arc<Engine>, Box<dyn Error>> {
     let limits = RunLimits {
         node_runs: u64::MAX,
         ..RunLimits::default()
     };
-    Ok(Engine::builder().limits(limits).build()?)
+    let journal = Arc::new(MemoryJournal::keeping(kept));
+    Ok(Engine::builder().limits(limits).journal(journal).build()?)
 }
 
 /// Loads a canvas that must load.

@@ -69,7 +69,7 @@ fn row(what: &str, asked: &str, pair: Pair, units: u32) {
 }
 
 fn chain(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1)?;
     let chain = load(&engine, &benches::chain(100))?;
     let pair = measure(|| run(&engine, &chain), || floor::hops(runtime, 100));
     row("a chain of 100 text nodes / 100 hops", "ratio 3", pair, 100);
@@ -77,7 +77,7 @@ fn chain(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
 }
 
 fn fan(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1)?;
     let fan = load(&engine, &benches::fan(50))?;
     let pair = measure(|| run(&engine, &fan), || floor::fan_out(runtime, 50));
     row(
@@ -90,7 +90,7 @@ fn fan(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
 }
 
 fn iterations(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1)?;
     for (items, asked) in [(1_000, "8 ms"), (10_000, "80 ms"), (100_000, "800 ms")] {
         let iteration = load(&engine, &benches::iteration(items))?;
         let hops = 2 * items;
@@ -102,7 +102,7 @@ fn iterations(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
 }
 
 fn at_once(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1_000)?;
     let ten = load(&engine, &benches::chain(8))?;
     let pair = measure(
         || runs(runtime, &engine, &ten, 1_000),
@@ -156,7 +156,7 @@ fn prompt() -> (Template, Inputs) {
 }
 
 fn largest(file: Option<&OsString>) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1)?;
     let (what, text) = match file {
         Some(file) => (file.display().to_string(), std::fs::read(file)?),
         None => ("a canvas of 118 KB".to_owned(), benches::agents(118_000)),
@@ -171,7 +171,7 @@ fn largest(file: Option<&OsString>) -> Result<(), Box<dyn Error>> {
 
 /// A hundred times as many nodes should cost about a hundred times as much.
 fn growth() -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1)?;
     type Shape = fn(usize) -> Vec<u8>;
     let shapes: [(&str, Shape); 4] = [
         ("in a chain", benches::chain),

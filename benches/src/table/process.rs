@@ -18,7 +18,7 @@ pub const PEAK: &str = "--peak";
 
 /// See [`AT_ONCE`].
 pub fn at_once(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
-    let engine = engine::engine()?;
+    let engine = engine::engine(1_000)?;
     let ten = engine::load(&engine, &benches::chain(8))?;
     engine::runs(runtime, &engine, &ten, 1_000);
     // What the system counts for the process begins with what its parent had.
