@@ -26,6 +26,9 @@ use pairs::{Pair, measure};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Measures a group of rows and prints them.
+type Rows<'a> = dyn Fn() -> Result<(), Box<dyn Error>> + 'a;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_current_thread().build()?;
     let mut arguments = std::env::args_os().skip(1).peekable();
@@ -42,13 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &dyn Fn() -> Result<(), Box<dyn Error>>); 9] = [
+    let groups: [(&str, &Rows<'_>); 9] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
         ("runs", &|| at_once(&runtime)),
         ("scopes", &scopes),
-        ("render", &|| Ok(render())),
+        ("render", &render),
         ("load", &|| largest(file)),
         ("growth", &growth),
         ("process", &process::rows),
@@ -125,7 +128,7 @@ fn scopes() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn render() {
+fn render() -> Result<(), Box<dyn Error>> {
     let (template, inputs) = prompt();
     let text = template.render(&inputs, Rendering::Display);
     let pair = measure(
@@ -134,6 +137,7 @@ fn render() {
     );
     let what = "a prompt of 10 KB with 20 references / a copy of its text";
     row(what, "2 µs", pair, 1);
+    Ok(())
 }
 
 /// A template of 10 KB with 20 references, and what they are.

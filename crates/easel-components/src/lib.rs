@@ -50,7 +50,7 @@ pub use behaviour::{
 };
 pub use registry::Registry;
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
-pub use tool::{Tool, ToolAnswer, ToolSite};
+pub use tool::{Tool, ToolAnswer, ToolComponent, ToolSite};
 pub use turn::{HistoryEntry, Turn};
 
 /// The components that come with Easel, and the tables of those it does not run yet.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use easel_core::event::Usage;
+use easel_catalog::{self as catalog, Family, Type};
+use easel_core::draft::EffectClass;
+use easel_core::event::{Fault, Usage};
 use easel_core::{Object, Value};
 use easel_models::ToolSpec;
 use futures::future::BoxFuture;
 
-use crate::behaviour::{Call, Prepared};
+use crate::behaviour::{Behaviour, Call, Component, Prepared};
 
 /// Something a model may call.
 pub trait Tool: Send + Sync {
@@ -61,4 +63,70 @@ impl ToolAnswer {
             ..ToolAnswer::default()
         }
     }
+}
+
+/// A tool as a component: agents list it by the name in its [`ToolSpec`]. Its table is made of that, so that the check
+/// and the docs know it. It counts as one that writes to the outside, for nothing says that it does not.
+pub struct ToolComponent {
+    table: catalog::Component,
+    tool: Arc<dyn Tool>,
+}
+
+impl ToolComponent {
+    /// A component that is nothing but that tool.
+    pub fn new(tool: Arc<dyn Tool>) -> ToolComponent {
+        let spec = tool.spec();
+        let function = catalog::Tool::new(&spec.name, &spec.description);
+        let function = arguments(&spec.parameters).fold(function, catalog::Tool::argument);
+        let table =
+            catalog::Component::new(&spec.name, Family::Tool, &spec.name, &spec.description)
+                .effect(EffectClass::Writes)
+                .tool(function);
+        ToolComponent { table, tool }
+    }
+}
+
+impl Component for ToolComponent {
+    fn table(&self) -> &catalog::Component {
+        &self.table
+    }
+
+    fn prepare(&self, node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
+        let name = &node.node.draft.name;
+        let message = format!("\"{name}\" is a tool of agents. Put it into the tools of an Agent.");
+        Err(Fault::new("tool_only", message))
+    }
+
+    fn tool(&self, _: ToolSite<'_>) -> Option<Result<Arc<dyn Tool>, Fault>> {
+        Some(Ok(self.tool.clone()))
+    }
+}
+
+/// The arguments in the JSON Schema of a tool.
+fn arguments(schema: &Value) -> impl Iterator<Item = catalog::Argument> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, property)| {
+        let kind = match property.get("type").and_then(Value::as_str) {
+            Some("string") => Type::Text,
+            Some("boolean") => Type::Boolean,
+            Some("integer") => Type::Integer {
+                min: None,
+                max: None,
+            },
+            Some("number") => Type::Number {
+                min: None,
+                max: None,
+            },
+            _ => Type::Any,
+        };
+        let description = property.get("description").and_then(Value::as_str);
+        let argument = catalog::Argument::new(name, kind, description.unwrap_or_default());
+        let argument = argument.from_model_only();
+        match required.iter().any(|wanted| wanted.as_str() == Some(name)) {
+            true => argument.required(),
+            false => argument,
+        }
+    })
 }

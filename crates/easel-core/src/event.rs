@@ -150,7 +150,10 @@ pub struct Write {
 
 /// A node's ports: a few names with values, in order. Cloning costs a reference count, and none that are empty cost more.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ports(Option<Arc<SmallVec<[(Arc<str>, Value); 1]>>>);
+pub struct Ports(Option<Arc<Named>>);
+
+/// Most nodes have one port.
+type Named = SmallVec<[(Arc<str>, Value); 1]>;
 
 impl Ports {
     /// No ports.

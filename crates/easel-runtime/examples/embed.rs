@@ -6,9 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use easel_runtime::catalog::{self, Family, Param, Type};
-use easel_runtime::components::{
-    Behaviour, Call, Component, Prepared, Run, Tool, ToolAnswer, ToolSite,
-};
+use easel_runtime::components::{Behaviour, Call, Component, Prepared, Run, Tool, ToolAnswer};
 use easel_runtime::core::event::{Completion, Fault, Ports};
 use easel_runtime::core::template::{Rendering, Template};
 use easel_runtime::models::{
@@ -67,58 +65,21 @@ impl Behaviour for Shouting {
     }
 }
 
-/// A component that agents call: how much of something is in stock.
-struct Stock {
-    table: catalog::Component,
-}
+/// A tool that agents call: how much of something is in stock.
+struct Stock;
 
-impl Stock {
-    fn new() -> Stock {
-        let tool = catalog::Tool::new("stock", "Says how many pieces of a thing are in stock.")
-            .argument(catalog::Argument::new("thing", Type::Text, "What is asked for.").required());
-        let table = catalog::Component::new(
-            "Stock",
-            Family::Tool,
-            "Stock",
-            "Looks things up in the warehouse.",
-        )
-        .effect(easel_runtime::core::draft::EffectClass::Reads)
-        .port("pieces", "number", "How many there are.")
-        .primary("pieces")
-        .tool(tool);
-        Stock { table }
-    }
-}
-
-impl Component for Stock {
-    fn table(&self) -> &catalog::Component {
-        &self.table
-    }
-
-    fn prepare(&self, node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
-        let name = &node.node.draft.name;
-        let message = format!("\"{name}\" is a tool of agents. Put it into the tools of an Agent.");
-        Err(Fault::new("tool_only", message))
-    }
-
-    fn tool(&self, _: ToolSite<'_>) -> Option<Result<Arc<dyn Tool>, Fault>> {
-        let tool = self.table.tool.as_ref()?;
-        let spec = ToolSpec {
-            name: tool.function.clone(),
-            description: tool.description.as_str().into(),
-            parameters: Value::from(tool.schema(&[])),
-        };
-        Some(Ok(Arc::new(StockTool { spec })))
-    }
-}
-
-struct StockTool {
-    spec: ToolSpec,
-}
-
-impl Tool for StockTool {
+impl Tool for Stock {
     fn spec(&self) -> ToolSpec {
-        self.spec.clone()
+        let arguments = json!({
+            "type": "object",
+            "properties": {"thing": {"type": "string", "description": "What is asked for."}},
+            "required": ["thing"],
+        });
+        ToolSpec {
+            name: "Stock".into(),
+            description: "Says how many pieces of a thing are in stock.".into(),
+            parameters: Value::from(arguments),
+        }
     }
 
     fn call<'a>(&'a self, arguments: Object, call: &'a Call) -> BoxFuture<'a, ToolAnswer> {
@@ -195,7 +156,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let keys = HashMap::from([("WAREHOUSE_KEY".to_owned(), Secret::new("open sesame"))]);
     let engine = Engine::builder()
         .component(Arc::new(Shout::new()))
-        .component(Arc::new(Stock::new()))
+        .tool(Arc::new(Stock))
         .model(Arc::new(Parrot))
         .secrets(Arc::new(keys))
         .build()?;

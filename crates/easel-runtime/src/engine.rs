@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use easel_components::{Component, Registry, Services};
+use easel_components::{Component, Registry, Services, Tool, ToolComponent};
 use easel_models::{ChatModel, ModelError};
 use easel_secrets::{Environment, Provider};
 use easel_tools::World;
@@ -125,6 +125,11 @@ impl Builder {
     pub fn component(mut self, component: Arc<dyn Component>) -> Builder {
         self.components.push(component);
         self
+    }
+
+    /// Adds a tool of one's own, which agents list by the name in its spec.
+    pub fn tool(self, tool: Arc<dyn Tool>) -> Builder {
+        self.component(Arc::new(ToolComponent::new(tool)))
     }
 
     /// Where events are kept; in memory if not set.

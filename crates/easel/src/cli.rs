@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-/// Run agent workflows drawn as canvases or written as graphs.
+/// Run agent workflows drawn as canvases.
 #[derive(Debug, Parser)]
 #[command(name = "easel", version = crate::VERSION, about, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "\

@@ -73,6 +73,32 @@ const WELL_KNOWN: [(&str, ProviderKind, &str, &str); 4] = [
     ),
 ];
 
+/// The address of Ollama's API as its own programs read it from the environment: `localhost:11434` will do, a port that is
+/// not named is 11434, and a server that listens everywhere is asked here.
+fn ollama_address(host: &str) -> String {
+    let (scheme, rest) = match host.split_once("://") {
+        Some((scheme, rest)) => (scheme, rest),
+        None => ("http", host),
+    };
+    let (place, path) = match rest.split_once('/') {
+        Some((place, path)) => (place, path.trim_end_matches('/')),
+        None => (rest, ""),
+    };
+    let place = match place.strip_prefix("0.0.0.0") {
+        Some(port) => format!("127.0.0.1{port}"),
+        None => place.to_owned(),
+    };
+    let has_port = place
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let port = match has_port || host.contains("://") {
+        true => "",
+        false => ":11434",
+    };
+    let path = if path.is_empty() { "api" } else { path };
+    format!("{scheme}://{place}{port}/{path}")
+}
+
 /// How to come by a model, for people who have none.
 pub const HOW_TO_SET_A_MODEL: &str = "Name a model with --model NAME@PROVIDER, where the provider is openai, anthropic or \
      gemini with its key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) or ollama; or any server with \
@@ -141,7 +167,11 @@ impl Config {
             provider.key = is_set(key).then(|| key.to_owned());
             provider.base_url = std::env::var(address)
                 .ok()
-                .filter(|value| !value.trim().is_empty());
+                .filter(|value| !value.trim().is_empty())
+                .map(|value| match kind {
+                    ProviderKind::Ollama => ollama_address(value.trim()),
+                    _ => value,
+                });
             self.providers.insert(name.to_owned(), provider);
         }
     }
@@ -215,5 +245,27 @@ fn place(text: &str, span: std::ops::Range<usize>) -> Place {
         column: before.get(line..).unwrap_or_default().chars().count() + 1,
         offset: span.start,
         len: span.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ollama_is_found_where_its_own_programs_find_it() {
+        for (host, address) in [
+            ("127.0.0.1:11434", "http://127.0.0.1:11434/api"),
+            ("0.0.0.0", "http://127.0.0.1:11434/api"),
+            ("0.0.0.0:8080", "http://127.0.0.1:8080/api"),
+            ("http://there:11434", "http://there:11434/api"),
+            ("http://there:11434/", "http://there:11434/api"),
+            ("http://there:11434/api", "http://there:11434/api"),
+            ("https://there", "https://there/api"),
+            ("[::1]:11434", "http://[::1]:11434/api"),
+            ("[::1]", "http://[::1]:11434/api"),
+        ] {
+            assert_eq!(ollama_address(host), address);
+        }
     }
 }

@@ -288,7 +288,7 @@ fn browser() -> Component {
     )
     .effect(EffectClass::Writes)
     .seconds(1200.0)
-    .later("It needs a browser beside Easel: give an agent the MCP server of one instead.")
+    .later("It needs a browser beside Easel, which this version cannot drive.")
     .param(
         Param::new("prompts", Type::template(), "The task.")
             .default(json!("{sys.query}"))

@@ -9,8 +9,8 @@ use crate::tool::{Argument, Tool};
 
 use super::search::{api_key, flag, json_port, query, service, text_port, top_n};
 
-const NOT_YET: &str = "This service is not connected yet; give the agent an MCP server for it, or call it with an HTTP \
-                       request.";
+const NOT_YET: &str =
+    "This service is not connected yet; call its API with Invoke, or bring a tool of your own.";
 
 pub(super) fn all() -> Vec<Component> {
     vec![

@@ -38,7 +38,7 @@ pub(crate) const SECRET_IN_FILE: Rule = Rule {
     severity: Warning,
     title: "a key stands in the file",
     means: "A text looks like a key, token or password, or a credential is written out in full.",
-    matters: "Whoever gets the file has the key: by mail, in a repository, in an export. Easel masks it in what it writes, and cannot mask the file.",
+    matters: "Whoever gets the file has the key: by mail, in a repository, in an export. No masking of what a run writes helps against that.",
     example: r#""params": {"api_key": "tvly-0123456789abcdef0123456789abcdef"}"#,
     fix: "Replace it by `${NAME}`, set NAME in the environment, and have the key withdrawn if others have seen the file.",
 };

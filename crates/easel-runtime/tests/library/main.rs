@@ -7,3 +7,4 @@ mod events;
 mod journals;
 mod own;
 mod sharing;
+mod tools;
