@@ -62,7 +62,12 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
         talk.show.greeting(&workflow);
     }
     match talk.asker.complete(&workflow, &mut input).await {
-        true => Ok(talk.go_on(input).await),
+        true => {
+            Asker::doubts(&workflow, &input)
+                .iter()
+                .for_each(|doubt| out::tell(doubt));
+            Ok(talk.go_on(input).await)
+        }
         // Nobody answered, so there is nothing to run.
         false => {
             talk.show.end(&talk.session);

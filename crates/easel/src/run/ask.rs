@@ -80,6 +80,39 @@ impl Asker {
         true
     }
 
+    /// What somebody should know of the inputs a run starts with: those that are needed and blank, and those that the
+    /// canvas does not know.
+    pub fn doubts(workflow: &Workflow, input: &Input) -> Vec<String> {
+        let declared = workflow.inputs();
+        let names = |names: Vec<&str>| names.join(", ");
+        let needed = declared.iter().filter(|(name, declaration)| {
+            !Field::new(name, declaration).optional && !input.inputs.contains_key(*name)
+        });
+        let needed: Vec<&str> = needed.map(|(name, _)| &**name).collect();
+        let given = input.inputs.keys().map(|name| &**name);
+        let unknown: Vec<&str> = given.filter(|name| !declared.contains_key(*name)).collect();
+        let mut doubts = Vec::new();
+        // The message itself fills in the only field there is.
+        if !(needed.is_empty() || needed.len() == 1 && !input.query.is_null()) {
+            let needed = names(needed);
+            doubts.push(format!(
+                "Blank, because nobody gave it: {needed}. Give it with --input NAME=VALUE."
+            ));
+        }
+        if !unknown.is_empty() {
+            let known = match declared.is_empty() {
+                true => "it declares none".to_owned(),
+                false => format!(
+                    "it declares {}",
+                    names(declared.keys().map(|n| &**n).collect())
+                ),
+            };
+            let unknown = names(unknown);
+            doubts.push(format!("Not an input of this canvas: {unknown}; {known}."));
+        }
+        doubts
+    }
+
     async fn ask_for<'f>(
         &self,
         fields: impl Iterator<Item = (&'f Arc<str>, &'f Value)>,

@@ -301,3 +301,34 @@ fn a_file_that_is_no_text_says_so() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("no name follows"), "{}", ran.err);
 }
+
+#[test]
+fn inputs_that_are_missing_or_unknown_are_told() {
+    let desk = Desk::new();
+    let fields = json!({"inputs": {
+        "name": {"type": "line", "name": "Name"},
+        "age": {"type": "line", "name": "Age"},
+        "town": {"type": "line", "name": "Town", "optional": true},
+    }});
+    let said = json!({"content": ["{begin@name}, {begin@age}"]});
+    desk.json(
+        "a.json",
+        &canvas(&[
+            ("begin", "Begin", fields, &["Message:M"]),
+            ("Message:M", "Message", said, &[]),
+        ]),
+    );
+    let ran = desk.easel(&[
+        "run", "a.json", "Hi", "--input", "name=Ada", "--input", "nmae=x",
+    ]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Ada, \n"), "{}", ran.err);
+    assert!(
+        ran.err.contains("Not an input of this canvas: nmae"),
+        "{}",
+        ran.err
+    );
+    let ran = desk.easel(&["run", "a.json", "--input", "name=Ada"]);
+    assert!(ran.err.contains("nobody gave it: age."), "{}", ran.err);
+    let ran = desk.easel(&["run", "a.json", "--input", "name=Ada", "--input", "age=36"]);
+    assert_eq!(ran.err, "");
+}
