@@ -141,7 +141,7 @@ impl Given {
 fn not_set(name: &str, call: &Call) -> Fault {
     let node = &call.node().draft.name;
     let message = format!(
-        "\"{node}\" cannot run: the secret {name} is not set. Set it where this Easel keeps its secrets."
+        "\"{node}\" cannot run: the secret {name} is not set. Set an environment variable of that name, or whatever this Easel takes its secrets from."
     );
     Fault::new("secret_missing", message).without_trace()
 }

@@ -29,11 +29,13 @@ pub enum GuardError {
     #[error("no host is given")]
     NoHost,
     /// A name that always means the machine itself.
-    #[error("{0} is the machine itself; a deployment can allow it in its list of allowed hosts")]
+    #[error(
+        "{0} is the machine itself; to allow it, name it under `allow` in the section [http] of easel.toml"
+    )]
     ThisMachine(String),
     /// The address, or one that the name stands for, isn't on the public internet.
     #[error(
-        "{host} leads to {address}, which is not a public address; a deployment can allow it in its list of allowed hosts"
+        "{host} leads to {address}, which is not a public address; to allow it, name the host under `allow` in the section [http] of easel.toml"
     )]
     NotPublic {
         /// The host as it was written.
