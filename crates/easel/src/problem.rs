@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 
 use easel_runtime::check::{Diagnostic, Place, Severity};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
@@ -53,7 +53,14 @@ impl Problem {
 
     /// A file that cannot be read or written.
     pub fn file(path: &std::path::Path, what: &str, error: &std::io::Error) -> Problem {
-        Problem::usage(format!("{} cannot be {what}.", path.display())).because(error.to_string())
+        let problem = Problem::usage(format!("{} cannot be {what}.", path.display()));
+        let problem = problem.because(error.to_string());
+        match error.kind() {
+            ErrorKind::NotFound => problem.fix("Name a path that exists, seen from this folder."),
+            ErrorKind::IsADirectory => problem.fix("Name a file in it."),
+            ErrorKind::PermissionDenied => problem.fix("Give yourself the right to it."),
+            _ => problem,
+        }
     }
 
     /// Says why.

@@ -58,13 +58,8 @@ impl Asker {
     /// nobody answers.
     pub async fn complete(&self, workflow: &Workflow, input: &mut Input) -> bool {
         let declared = workflow.inputs();
-        let wanted = declared
-            .iter()
-            .filter(|(name, _)| !input.inputs.contains_key(*name));
-        let wanted: Vec<(&Arc<str>, &Value)> = wanted.collect();
-        // The message itself fills in the only field there is.
-        let said = !input.query.is_null() && wanted.len() == 1;
-        if self.terminal && !said && !wanted.is_empty() {
+        let wanted = blank(&declared, input);
+        if self.terminal && !wanted.is_empty() {
             let Some(given) = self.ask_for(wanted.into_iter()).await else {
                 return false;
             };
@@ -85,15 +80,13 @@ impl Asker {
     pub fn doubts(workflow: &Workflow, input: &Input) -> Vec<String> {
         let declared = workflow.inputs();
         let names = |names: Vec<&str>| names.join(", ");
-        let needed = declared.iter().filter(|(name, declaration)| {
-            !Field::new(name, declaration).optional && !input.inputs.contains_key(*name)
-        });
+        let needed = blank(&declared, input).into_iter();
+        let needed = needed.filter(|(name, declaration)| !Field::new(name, declaration).optional);
         let needed: Vec<&str> = needed.map(|(name, _)| &**name).collect();
         let given = input.inputs.keys().map(|name| &**name);
         let unknown: Vec<&str> = given.filter(|name| !declared.contains_key(*name)).collect();
         let mut doubts = Vec::new();
-        // The message itself fills in the only field there is.
-        if !(needed.is_empty() || needed.len() == 1 && !input.query.is_null()) {
+        if !needed.is_empty() {
             let needed = names(needed);
             doubts.push(format!(
                 "Blank, because nobody gave it: {needed}. Give it with --input NAME=VALUE."
@@ -157,6 +150,24 @@ impl Asker {
             let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
     }
+}
+
+/// The declared inputs that a run begins without. A message fills in the only field there is, or those that it names as
+/// an object, unless inputs are given by name (spec/canvas-engine §6.4).
+fn blank<'d>(declared: &'d Object, input: &Input) -> Vec<(&'d Arc<str>, &'d Value)> {
+    let brought = |name: &str| {
+        let webhook = input.webhook.as_ref();
+        webhook.is_some_and(|parts| parts.contains_key(name)) || input.inputs.contains_key(name)
+    };
+    let said = |name: &str| {
+        let named = input
+            .query
+            .as_object()
+            .is_some_and(|o| o.contains_key(name));
+        named || declared.len() == 1 && input.query.is_truthy()
+    };
+    let filled = |name: &str| brought(name) || input.inputs.is_empty() && said(name);
+    declared.iter().filter(|(name, _)| !filled(name)).collect()
 }
 
 /// One field of a form.

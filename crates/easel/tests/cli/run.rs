@@ -327,8 +327,24 @@ fn inputs_that_are_missing_or_unknown_are_told() {
         "{}",
         ran.err
     );
-    let ran = desk.easel(&["run", "a.json", "--input", "name=Ada"]);
     assert!(ran.err.contains("nobody gave it: age."), "{}", ran.err);
+    let ran = desk.easel(&["run", "a.json", "Hi"]);
+    assert!(
+        ran.err.contains("nobody gave it: name, age."),
+        "{}",
+        ran.err
+    );
     let ran = desk.easel(&["run", "a.json", "--input", "name=Ada", "--input", "age=36"]);
     assert_eq!(ran.err, "");
+}
+
+#[test]
+fn a_path_that_leads_nowhere_says_what_to_name() {
+    let desk = Desk::new();
+    let ran = desk.easel(&["run", "nowhere.json"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("Name a path that exists"), "{}", ran.err);
+    let ran = desk.easel(&["run", "."]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("Name a file in it."), "{}", ran.err);
 }
