@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use easel_core::Machine;
 use easel_core::effect::Effect;
-use easel_core::event::{Completion, Event, Fact, Ports, Start, Timestamp};
+use easel_core::event::{Start, Timestamp};
 use easel_runtime::{Engine, Input, RunEvent, Workflow};
 use futures::executor::block_on;
 use gungraun::{library_benchmark, library_benchmark_group, main};
@@ -83,15 +83,8 @@ fn machine(workflow: Arc<easel_core::workflow::Workflow>) -> Machine {
         let Effect::Execute(execute) = effect else {
             continue;
         };
-        let completed = Fact::Completed {
-            activation: execute.activation,
-            attempt: execute.attempt,
-            completion: Completion {
-                ports: Ports::one("result", "a short value"),
-                ..Completion::default()
-            },
-        };
-        effects.extend(machine.apply(&Event::new(Timestamp(0), completed)).effects);
+        let reaction = machine.apply(&benches::completed(&execute));
+        effects.extend(reaction.effects);
     }
     assert!(machine.life().over());
     machine

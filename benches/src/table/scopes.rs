@@ -5,7 +5,7 @@ use std::error::Error;
 use easel_core::Machine;
 use easel_core::bind::Activation;
 use easel_core::effect::Effect;
-use easel_core::event::{Completion, Event, Fact, Ports, Start, Timestamp};
+use easel_core::event::{Start, Timestamp};
 use easel_runtime::Workflow;
 
 /// Reads in one call of [`Reader::read`].
@@ -26,8 +26,8 @@ impl Reader {
             concurrency: 1,
             ..Start::default()
         };
-        let at = Timestamp(0);
-        let (mut machine, reaction) = Machine::start(workflow.compiled().clone(), start, at);
+        let compiled = workflow.compiled().clone();
+        let (mut machine, reaction) = Machine::start(compiled, start, Timestamp(0));
         let mut effects = reaction.effects;
         while let Some(Effect::Execute(execute)) = effects.pop() {
             let node = workflow.compiled().node(execute.node);
@@ -35,15 +35,8 @@ impl Reader {
                 let reader = execute.activation;
                 return Ok(Reader { machine, reader });
             }
-            let completed = Fact::Completed {
-                activation: execute.activation,
-                attempt: execute.attempt,
-                completion: Completion {
-                    ports: Ports::one("result", "a short value"),
-                    ..Completion::default()
-                },
-            };
-            effects.extend(machine.apply(&Event::new(at, completed)).effects);
+            let reaction = machine.apply(&benches::completed(&execute));
+            effects.extend(reaction.effects);
         }
         Err("the run never came to its reader".into())
     }

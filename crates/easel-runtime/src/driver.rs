@@ -183,8 +183,8 @@ impl Driver {
                     self.write().await?;
                 }
                 self.perform(effect, observe);
-                performed += 1;
-                if performed % BURST == 0 {
+                performed = (performed + 1) % BURST;
+                if performed == 0 {
                     self.write().await?;
                     give_way().await;
                 }
