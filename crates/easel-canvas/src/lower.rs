@@ -12,7 +12,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use easel_catalog::{Catalog, Control, Family};
-use easel_core::draft::{Draft, Kind, NodeDraft, OnFailure, Otherwise, Policy};
+use easel_core::draft::{
+    Assignments, Draft, Entry, Guard, Kind, NodeDraft, OnFailure, Otherwise, Policy,
+};
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
 use indexmap::IndexMap;
@@ -55,17 +57,19 @@ pub fn lower(document: &Document, catalog: &Catalog) -> Lowered {
         nodes.push(lowering.node(component, downstream));
     }
     let findings = lowering.findings;
-    let mut variables: Vec<(Arc<str>, Value)> = globals
+    let mut variables: Vec<(Arc<str>, Option<Value>)> = globals
         .iter()
-        .map(|(k, v)| (k.clone(), v.clone()))
+        .map(|(k, v)| (k.clone(), Some(v.clone())))
         .collect();
-    variables.extend(created(&nodes, &globals));
+    let created = created(&nodes, &globals).into_iter();
+    variables.extend(created.map(|name| (name, Some(Value::Null))));
     Lowered {
         draft: Draft {
-            entry: entry(&components),
+            entry: entry(&components).map_or(Entry::Missing, Entry::Node),
             nodes,
             variables,
             on_failure: OnFailure::FailScope,
+            assignments: Assignments::Shared,
         },
         findings,
     }
@@ -79,8 +83,8 @@ fn entry(components: &IndexMap<Arc<str>, Component>) -> Option<usize> {
 }
 
 /// Variables that some node assigns to and nobody declares: assigning makes them.
-fn created(nodes: &[NodeDraft], globals: &Object) -> Vec<(Arc<str>, Value)> {
-    let mut created: Vec<(Arc<str>, Value)> = Vec::new();
+fn created(nodes: &[NodeDraft], globals: &Object) -> Vec<Arc<str>> {
+    let mut created: Vec<Arc<str>> = Vec::new();
     for reference in nodes.iter().flat_map(|node| &node.writes) {
         let mut names = reference.variable_candidates().map(|(name, _)| name);
         let Some(whole) = names.next() else {
@@ -88,9 +92,9 @@ fn created(nodes: &[NodeDraft], globals: &Object) -> Vec<(Arc<str>, Value)> {
         };
         let known = globals.contains_key(whole)
             || names.any(|name| globals.contains_key(name))
-            || created.iter().any(|(name, _)| **name == *whole);
+            || created.iter().any(|name| **name == *whole);
         if !known {
-            created.push((whole.into(), Value::Null));
+            created.push(whole.into());
         }
     }
     created
@@ -182,6 +186,8 @@ impl Lowering<'_> {
             timeout_s: table.timeout_s(&params),
             params: Value::from(params),
             broken,
+            guard: Guard::None,
+            publishes: None,
         }
     }
 
@@ -313,24 +319,9 @@ fn is_operator(path: &str) -> bool {
 /// A node of which nothing but the name is known.
 fn blank(id: Arc<str>, name: Arc<str>, params: Value) -> NodeDraft {
     NodeDraft {
-        id,
         name,
-        component: "".into(),
-        kind: Kind::Task,
-        parent: None,
-        downstream: Vec::new(),
-        on_error: Vec::new(),
-        reads: Vec::new(),
-        writes: Vec::new(),
         params,
-        fields: Vec::new(),
         primary: "result".into(),
-        policy: Policy::default(),
-        drains: false,
-        streams: false,
-        effect: easel_core::draft::EffectClass::Pure,
-        idempotent: false,
-        timeout_s: None,
-        broken: None,
+        ..NodeDraft::new(id, "")
     }
 }

@@ -79,7 +79,7 @@ fn is_wanted(site: &Site<'_>, port: &str) -> bool {
     let mut reads = nodes.iter().flat_map(|node| &node.draft.reads);
     let read = reads.any(|reference| match &reference.root {
         Root::Output { node, port: of } => node == id && (of.is_empty() || **of == *port),
-        Root::Variable(_) | Root::Pass(_) => false,
+        Root::Variable(_) | Root::Pass(_) | Root::PassOf { .. } => false,
     });
     read || site
         .get("outputs")

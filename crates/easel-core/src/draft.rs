@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::bind::ReadId;
 use crate::condition::Condition;
 use crate::event::Fault;
+use crate::expression::Expression;
 use crate::reference::Reference;
 use crate::template::Template;
 use crate::{Object, Value};
@@ -16,12 +17,47 @@ use crate::{Object, Value};
 pub struct Draft {
     /// The nodes, in file order. Ids should be unique; the first of two that are equal wins.
     pub nodes: Vec<NodeDraft>,
-    /// Names of variables (`sys.query`, `env.topic`) with their initial values, in file order.
-    pub variables: Vec<(Arc<str>, Value)>,
-    /// The node at which a fresh run starts. `None` where the file names none.
-    pub entry: Option<usize>,
+    /// Names of variables (`sys.query`, `env.topic`) with their initial values, in file order. One without a value is
+    /// missing until it is assigned.
+    pub variables: Vec<(Arc<str>, Option<Value>)>,
+    /// Where a fresh run starts.
+    pub entry: Entry,
     /// What an unhandled failure does.
     pub on_failure: OnFailure,
+    /// Who sees what a body assigns.
+    pub assignments: Assignments,
+}
+
+/// Where a fresh run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entry {
+    /// The file names no place.
+    #[default]
+    Missing,
+    /// At one node, by its place in [`Draft::nodes`] (canvases).
+    Node(usize),
+    /// At every node that no edge leads to (graphs).
+    Sources,
+}
+
+impl Entry {
+    /// The one node at which a run starts, if there is such a one.
+    pub fn node(self) -> Option<usize> {
+        match self {
+            Entry::Node(at) => Some(at),
+            Entry::Missing | Entry::Sources => None,
+        }
+    }
+}
+
+/// Who sees what is assigned in the body of a container.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assignments {
+    /// Everybody; passes that run at once are merged in the order of their items (canvases).
+    #[default]
+    Shared,
+    /// The rest of the pass: every pass begins with what stands outside (graphs).
+    Private,
 }
 
 /// What a failure that no policy handles does to the rest of its scope.
@@ -45,6 +81,8 @@ pub struct NodeDraft {
     pub component: Arc<str>,
     /// How the machine treats it.
     pub kind: Kind,
+    /// Whether it runs where it could.
+    pub guard: Guard,
     /// The id of the container whose body it is part of.
     pub parent: Option<Arc<str>>,
     /// Ids of the nodes its edges lead to, in order.
@@ -61,6 +99,8 @@ pub struct NodeDraft {
     pub fields: Vec<(Arc<str>, Field)>,
     /// The port that stands for the node's value where one is needed (a default value, a stream).
     pub primary: Arc<str>,
+    /// Which of `writes` gets the primary port each time the node is done (`writes` of a graph).
+    pub publishes: Option<u32>,
     /// What happens when an attempt fails.
     pub policy: Policy,
     /// True if it can show the stream of another node while that still arrives (Message).
@@ -75,6 +115,36 @@ pub struct NodeDraft {
     pub timeout_s: Option<f64>,
     /// What is wrong with it, so that it fails when it is reached.
     pub broken: Option<Fault>,
+}
+
+impl NodeDraft {
+    /// A task of that component of which nothing else is known: it stands alone, reads nothing and changes nothing.
+    pub fn new(id: impl Into<Arc<str>>, component: impl Into<Arc<str>>) -> NodeDraft {
+        let id = id.into();
+        NodeDraft {
+            name: id.clone(),
+            id,
+            component: component.into(),
+            kind: Kind::Task,
+            guard: Guard::None,
+            parent: None,
+            downstream: Vec::new(),
+            on_error: Vec::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            params: Value::Null,
+            fields: Vec::new(),
+            primary: "".into(),
+            publishes: None,
+            policy: Policy::default(),
+            drains: false,
+            streams: false,
+            effect: EffectClass::Pure,
+            idempotent: false,
+            timeout_s: None,
+            broken: None,
+        }
+    }
 }
 
 /// A parameter that is more than data: compiled when the workflow loads.
@@ -111,11 +181,30 @@ pub enum Kind {
     /// It runs its body once for each item of a list.
     Each {
         /// The list.
-        items: ReadId,
+        items: Items,
         /// How many passes may be under way at once; 1 is sequential.
         concurrency: u32,
         /// Port name and what to collect from each pass.
-        collect: Vec<(Arc<str>, Reference)>,
+        collect: Vec<(Arc<str>, Gather)>,
+    },
+    /// It runs its body once.
+    Once {
+        /// What becomes its primary port.
+        give: Gather,
+    },
+    /// It runs its body again and again, and asks after each pass whether that was the last.
+    Repeat {
+        /// What a pass gives.
+        give: Gather,
+        /// Passes at most, at least 1.
+        maximum: u64,
+        /// Whether the node itself is executed after a pass, to say in its completion whether to stop ([`STOP`]) and
+        /// what to tell the next pass ([`FEEDBACK`]). If not, it runs to its maximum.
+        judged: bool,
+        /// Whether its value is the list of what the passes gave, rather than what the last one did.
+        accumulates: bool,
+        /// Which of the node's `writes` gets that list after each pass.
+        accumulator: Option<u32>,
     },
     /// It runs its body until a condition holds, tested before each pass.
     While {
@@ -130,6 +219,97 @@ pub enum Kind {
     Item,
     /// It ends the innermost loop around it.
     Exit,
+}
+
+/// The port of a verdict that says whether a [`Kind::Repeat`] ends.
+pub const STOP: &str = "stop";
+/// The port of a verdict, and the pass value, that carries what the next pass is told.
+pub const FEEDBACK: &str = "feedback";
+/// The pass value that is a pass's number, from 0.
+pub const INDEX: &str = "index";
+/// The pass value that is the item of a [`Kind::Each`], and what the pass before gave of a [`Kind::Repeat`]: `null` at first.
+pub const ITEM: &str = "item";
+/// The pass value of a [`Kind::Repeat`] that lists what the passes so far gave.
+pub const ACCUMULATED: &str = "acc";
+/// The port of a [`Kind::Repeat`] that lists what its passes gave.
+pub const RESULTS: &str = "results";
+/// The port of a [`Kind::Repeat`] that lists its verdicts, each an object of the verdict's ports.
+pub const VERDICTS: &str = "verdicts";
+
+impl Kind {
+    /// True if it has a body.
+    pub fn is_container(&self) -> bool {
+        matches!(
+            self,
+            Kind::Each { .. } | Kind::While { .. } | Kind::Once { .. } | Kind::Repeat { .. }
+        )
+    }
+
+    /// True if its body runs again and again until something ends it.
+    pub fn is_loop(&self) -> bool {
+        matches!(self, Kind::While { .. } | Kind::Repeat { .. })
+    }
+}
+
+/// The list of a [`Kind::Each`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Items {
+    /// A value that must be a list.
+    Read(ReadId),
+    /// The value of an expression: a list, or `null` for an empty one.
+    Expression(Expression),
+}
+
+/// What is taken from a body when a pass of it is over. What did not come to a value is `null`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gather<R = Reference> {
+    /// One value.
+    One(R),
+    /// Several, as an object by name.
+    Many(Vec<(Arc<str>, R)>),
+    /// Of these nodes those that are done: the value of the only one, or an object by name. If none is done, the other.
+    Done(Vec<(Arc<str>, R)>, Box<Gather<R>>),
+}
+
+impl<R> Gather<R> {
+    /// The same with other references.
+    pub fn map<S>(&self, to: &mut impl FnMut(&R) -> S) -> Gather<S> {
+        let mut named = |all: &[(Arc<str>, R)]| -> Vec<(Arc<str>, S)> {
+            all.iter().map(|(n, r)| (n.clone(), to(r))).collect()
+        };
+        match self {
+            Gather::One(one) => Gather::One(to(one)),
+            Gather::Many(many) => Gather::Many(named(many)),
+            Gather::Done(nodes, otherwise) => {
+                let nodes = named(nodes);
+                Gather::Done(nodes, Box::new(otherwise.map(to)))
+            }
+        }
+    }
+
+    /// Every reference in it.
+    pub fn references(&self) -> Vec<&R> {
+        match self {
+            Gather::One(one) => vec![one],
+            Gather::Many(many) => many.iter().map(|(_, r)| r).collect(),
+            Gather::Done(nodes, otherwise) => {
+                let nodes = nodes.iter().map(|(_, r)| r);
+                nodes.chain(otherwise.references()).collect()
+            }
+        }
+    }
+}
+
+/// Whether a node that could fire does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Guard {
+    /// Always.
+    #[default]
+    None,
+    /// Never: it is switched off.
+    Disabled,
+    /// If the expression is true.
+    When(Expression),
 }
 
 /// A loop variable's first value.
@@ -152,6 +332,8 @@ pub struct FormField {
     pub optional: bool,
     /// True if it alone is no reason to ask (an optional file).
     pub unasked: bool,
+    /// Where a value may stand already: the first that is not `null` answers the field, so that nobody is asked.
+    pub given: Vec<ReadId>,
 }
 
 /// What a component does to the world outside; decides what recovery may repeat (design.md §6).

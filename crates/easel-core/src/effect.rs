@@ -108,6 +108,15 @@ pub enum Observation {
         /// When.
         at: Timestamp,
     },
+    /// A guard kept a node from running that could have run.
+    NodeSkipped {
+        /// The node.
+        node: NodeId,
+        /// The passes around it.
+        scope: Scope,
+        /// When.
+        at: Timestamp,
+    },
     /// An attempt failed, and that is not the end of it: another will follow, or a default value stands in.
     AttemptFailed(Step),
     /// A node is settled: done, failed or cancelled.

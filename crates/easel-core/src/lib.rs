@@ -24,6 +24,7 @@ pub mod condition;
 pub mod draft;
 pub mod effect;
 pub mod event;
+pub mod expression;
 pub mod machine;
 pub mod reference;
 pub mod template;

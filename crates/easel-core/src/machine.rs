@@ -23,6 +23,7 @@ mod frame;
 pub(crate) mod life;
 mod node;
 mod overlay;
+mod repeats;
 mod resolve;
 mod run;
 mod streams;
@@ -62,7 +63,7 @@ pub struct Machine {
     /// Node runs inside circles of edges that are left.
     circle_runs_left: u64,
     context: Value,
-    variables: Vec<Value>,
+    variables: Vec<Option<Value>>,
     frames: Frames,
     root: Option<FrameKey>,
     /// Firings that are not settled yet.
@@ -248,10 +249,13 @@ impl Machine {
         self.usage
     }
 
-    /// The variables by name, as they stand.
+    /// The variables that have a value, by name.
     pub fn variables(&self) -> impl Iterator<Item = (&Arc<str>, &Value)> {
         let names = self.workflow.variables.iter().map(|(name, _)| name);
-        names.zip(&self.variables)
+        let values = self.variables.iter().map(Option::as_ref);
+        names
+            .zip(values)
+            .filter_map(|(name, value)| Some((name, value?)))
     }
 
     /// The node of a firing that is under way.
@@ -307,7 +311,7 @@ impl Machine {
     fn set_variables(&mut self, values: &Object) {
         for (name, value) in values {
             if let Some(variable) = self.workflow.variable(name) {
-                self.variables[variable.at()] = value.clone();
+                self.variables[variable.at()] = Some(value.clone());
             }
         }
     }

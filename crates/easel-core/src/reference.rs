@@ -34,6 +34,13 @@ pub enum Root {
     Variable(Arc<str>),
     /// A value of the enclosing pass: `item`, `index` or `result` (spec/canvas-engine §2.1).
     Pass(Arc<str>),
+    /// A value of the pass of one container around the reader, as the machine names it ([`crate::draft::ITEM`]).
+    PassOf {
+        /// The container's id.
+        container: Arc<str>,
+        /// The value's name.
+        name: Arc<str>,
+    },
 }
 
 impl Reference {
@@ -43,7 +50,7 @@ impl Reference {
     pub fn variable_candidates(&self) -> impl Iterator<Item = (&str, Path)> {
         let key = match &self.root {
             Root::Variable(key) => Some(&**key),
-            Root::Output { .. } | Root::Pass(_) => None,
+            Root::Output { .. } | Root::Pass(_) | Root::PassOf { .. } => None,
         };
         key.into_iter().flat_map(|key| {
             let whole = std::iter::once((key, Path::default()));

@@ -4,6 +4,6 @@ mod drawing;
 mod run;
 mod world;
 
-pub(crate) use drawing::{Drawing, draw};
+pub(crate) use drawing::{Drawing, draw, reference};
 pub(crate) use run::Run;
 pub(crate) use world::{Deed, Order, World};

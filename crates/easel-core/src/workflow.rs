@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Value;
-use crate::draft::{Kind, NodeDraft, OnFailure};
+use crate::draft::{Assignments, Gather, NodeDraft, OnFailure};
 use crate::reference::Path;
 
 /// A node of a workflow: its place in [`Workflow::nodes`].
@@ -44,14 +44,16 @@ pub struct Workflow {
     pub nodes: Vec<Node>,
     /// The scopes; the first is the root, a container's body comes after the scope that holds the container.
     pub scopes: Vec<Scope>,
-    /// The variables and their initial values.
-    pub variables: Vec<(Arc<str>, Value)>,
+    /// The variables and their initial values, if they have one.
+    pub variables: Vec<(Arc<str>, Option<Value>)>,
     /// The nodes by id; of several with one id the first.
     pub(crate) by_id: HashMap<Arc<str>, NodeId>,
     /// The variables by name.
     pub(crate) by_name: HashMap<Arc<str>, VariableId>,
     /// What an unhandled failure does.
     pub on_failure: OnFailure,
+    /// Who sees what a body assigns.
+    pub assignments: Assignments,
 }
 
 /// One node, compiled.
@@ -77,8 +79,8 @@ pub struct Node {
     pub reads: Vec<Slot>,
     /// Where its writes go, in the order of [`NodeDraft::writes`].
     pub writes: Vec<Slot>,
-    /// For a container that collects: port name, and what to take from each pass as its body sees it.
-    pub collect: Vec<(Arc<str>, Slot)>,
+    /// For a container that takes something from its body: port name, and what, as its body sees it.
+    pub collect: Vec<(Arc<str>, Gather<Slot>)>,
     /// Members of its scope that must be settled before it starts.
     pub after: Vec<u32>,
     /// Members of its scope that must be settled before it starts, or whose text must be arriving: it can show that.
@@ -106,6 +108,8 @@ pub struct Scope {
     pub starts: Vec<u32>,
     /// True if ports are kept from one pass to the next (loops, explicit or implicit).
     pub keeps: bool,
+    /// True if a node that does not run loses its ports of the pass before: [`Kind::Repeat`](crate::draft::Kind::Repeat).
+    pub forgets: bool,
 }
 
 /// One end of an edge.
@@ -145,6 +149,15 @@ pub enum Slot {
         place: Place,
         /// The port's name; empty for all ports as one object.
         port: Arc<str>,
+        /// Where to go from there.
+        path: Path,
+    },
+    /// A value of a pass around the reader.
+    Pass {
+        /// The depth of the scope that is the pass.
+        depth: u32,
+        /// The value's name.
+        name: Arc<str>,
         /// Where to go from there.
         path: Path,
     },
@@ -192,7 +205,7 @@ impl Workflow {
         while let Some(id) = at {
             let scope = self.scope(id);
             let container = scope.container?;
-            if matches!(self.node(container).draft.kind, Kind::While { .. }) {
+            if self.node(container).draft.kind.is_loop() {
                 return Some(container);
             }
             at = scope.parent;

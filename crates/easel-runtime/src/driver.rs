@@ -462,6 +462,10 @@ impl Driver {
                 };
                 self.emit(started, observe);
             }
+            Observation::NodeSkipped { node, scope, at } => {
+                let subject = self.subject(node);
+                self.emit(EventKind::NodeSkipped { subject, scope, at }, observe);
+            }
             Observation::AttemptFailed(step) => {
                 let subject = self.subject(step.node);
                 self.emit(EventKind::AttemptFailed { subject, step }, observe);

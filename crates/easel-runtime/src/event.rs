@@ -117,6 +117,15 @@ pub enum EventKind {
         /// When.
         at: Timestamp,
     },
+    /// A node's guard (`when`, `disabled`) kept it from running.
+    NodeSkipped {
+        /// The node.
+        subject: Subject,
+        /// The passes around it.
+        scope: Scope,
+        /// When.
+        at: Timestamp,
+    },
     /// An attempt failed and another will follow.
     AttemptFailed {
         /// The node.
@@ -229,6 +238,7 @@ impl EventKind {
         match self {
             EventKind::WorkflowStarted { .. } => "workflow_started",
             EventKind::NodeStarted { .. } => "node_started",
+            EventKind::NodeSkipped { .. } => "node_skipped",
             EventKind::AttemptFailed { .. } => "attempt_failed",
             EventKind::NodeFinished { .. } => "node_finished",
             EventKind::Message { .. } => "message",
@@ -354,6 +364,11 @@ impl EventKind {
                 to.value(key!("created_at"), &(at.0 / 1000))?;
                 to.subject(subject)?;
                 to.text(key!("thoughts"), "")?;
+                passes(to, scope)
+            }
+            EventKind::NodeSkipped { subject, scope, at } => {
+                to.subject(subject)?;
+                to.seconds(key!("created_at"), at.0)?;
                 passes(to, scope)
             }
             EventKind::AttemptFailed { subject, step } => {

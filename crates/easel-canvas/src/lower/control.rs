@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use easel_catalog::{Component as Table, Control, Role};
 use easel_core::condition::{Condition, Operand, Operator, Table as Rules, Test};
-use easel_core::draft::{Field, FormField, Initial, Kind};
+use easel_core::draft::{Field, FormField, Gather, Initial, Items, Kind};
 use easel_core::event::Fault;
 use easel_core::reference::{Path, Reference, Root};
 use easel_core::{Object, Value};
@@ -56,12 +56,12 @@ impl Fields<'_> {
                 continue;
             };
             match self.reference_in(text) {
-                Some(reference) => collect.push((port.clone(), reference)),
+                Some(reference) => collect.push((port.clone(), Gather::One(reference))),
                 None => self.no_reference(text, format!("outputs.{port}.ref")),
             }
         }
         Ok(Kind::Each {
-            items,
+            items: Items::Read(items),
             concurrency: concurrency
                 .and_then(|n| u32::try_from(n).ok())
                 .unwrap_or(1)
@@ -84,6 +84,7 @@ impl Fields<'_> {
                 declaration,
                 optional,
                 unasked: optional && file,
+                given: Vec::new(),
             });
         }
         let wanted = params.get("enable_tips").is_none_or(Value::is_truthy);

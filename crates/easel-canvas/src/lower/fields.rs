@@ -156,6 +156,8 @@ impl<'a> Fields<'a> {
                 .variable_candidates()
                 .any(|(name, _)| self.lowering.globals.contains_key(name)),
             Root::Pass(_) => self.in_iteration && text.contains('{'),
+            // Only graphs name the container.
+            Root::PassOf { .. } => false,
         };
         exists.then_some(reference)
     }

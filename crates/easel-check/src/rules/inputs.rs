@@ -22,7 +22,7 @@ pub(crate) fn report(findings: &mut Findings<'_>) {
     let read: HashSet<(&str, &str)> = references
         .filter_map(|reference| match &reference.root {
             Root::Output { node, port } => Some((&**node, &**port)),
-            Root::Variable(_) | Root::Pass(_) => None,
+            Root::Variable(_) | Root::Pass(_) | Root::PassOf { .. } => None,
         })
         .collect();
     for begin in begins {

@@ -69,7 +69,7 @@ fn assigned(workflow: &Workflow) -> HashSet<(&str, &str)> {
     let writes = workflow.nodes.iter().flat_map(|node| &node.draft.writes);
     let output = writes.filter_map(|reference| match &reference.root {
         Root::Output { node, port } => Some((&**node, &**port)),
-        Root::Variable(_) | Root::Pass(_) => None,
+        Root::Variable(_) | Root::Pass(_) | Root::PassOf { .. } => None,
     });
     output.collect()
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::Finding;
 use super::circles::{self, Graph};
+use crate::draft::Assignments;
 use crate::workflow::{End, NodeId, Scope, ScopeId, Slot, VariableId, Workflow};
 use order::{Added, Order};
 
@@ -60,7 +61,7 @@ fn holders(workflow: &Workflow, node: NodeId) -> Vec<(ScopeId, u32)> {
 
 fn collect(workflow: &Workflow, id: NodeId, uses: &mut [Uses]) {
     let node = workflow.node(id);
-    let collected = node.collect.iter().map(|(_, slot)| slot);
+    let collected = node.collect.iter().flat_map(|(_, what)| what.references());
     let mut reads = node.reads.iter().chain(collected).peekable();
     if reads.peek().is_none() && node.writes.is_empty() {
         return;
@@ -83,12 +84,16 @@ fn collect(workflow: &Workflow, id: NodeId, uses: &mut [Uses]) {
                     uses.readers.push(member);
                 }
             }
-            Slot::Unknown(_) => {}
+            Slot::Pass { .. } | Slot::Unknown(_) => {}
         }
     }
+    let seen = match workflow.assignments {
+        Assignments::Shared => &holders[..],
+        Assignments::Private => &holders[..1],
+    };
     for slot in &node.writes {
         if let Slot::Variable { variable, .. } = slot {
-            for &(scope, member) in &holders {
+            for &(scope, member) in seen {
                 let uses = uses[scope.at()].variables.entry(*variable).or_default();
                 uses.writers.push(member);
             }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::Finding;
 use super::circles::{self, Graph};
-use crate::Value;
 use crate::chance;
-use crate::draft::{Draft, EffectClass, Kind, NodeDraft, Policy};
+use crate::draft::{Draft, Entry, Kind, NodeDraft};
 use crate::workflow::{Edge, End, Node, NodeId, Scope, ScopeId, VariableId, Workflow};
 
 /// An edge between two nodes of one explicit scope, before circles are cut out.
@@ -18,7 +17,7 @@ struct Flow {
 }
 
 pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
-    let entry = draft.entry;
+    let entry = draft.entry.node();
     let mut ids: HashMap<Arc<str>, u32> = HashMap::new();
     let mut drafts: Vec<NodeDraft> = Vec::with_capacity(draft.nodes.len());
     let mut root_start = None;
@@ -36,7 +35,7 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
     let parents = parents_of(&drafts, &ids, findings);
     // A run starts at the root, so a node in a body is no entry.
     root_start = root_start.filter(|&start: &u32| parents[start as usize].is_none());
-    if root_start.is_none() {
+    if root_start.is_none() && draft.entry != Entry::Sources {
         findings.push(Finding::NoEntry);
     }
     let flows = flows_of(&drafts, &ids, &parents, findings);
@@ -54,12 +53,12 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
     let root_starts: Vec<u32> = root_start.into_iter().collect();
     let mut todo = std::collections::VecDeque::from([(None, None, root_members, root_starts)]);
     while let Some((container, parent, members, starts)) = todo.pop_front() {
-        let starts = layout.starts(&members, &flows, starts, container.is_none());
+        let given = container.is_none() && draft.entry != Entry::Sources;
+        let starts = layout.starts(&members, &flows, starts, given);
         let placed = layout.scope(container, parent, &members, &starts, &flows, findings);
         for (member, scope) in members.iter().zip(placed) {
             let node = layout.draft(*member);
-            let opens = matches!(node.kind, Kind::Each { .. } | Kind::While { .. });
-            if !opens {
+            if !node.kind.is_container() {
                 continue;
             }
             let body = std::mem::take(&mut children[*member as usize]);
@@ -87,6 +86,7 @@ pub(super) fn lay_out(draft: Draft, findings: &mut Vec<Finding>) -> Workflow {
             .collect(),
         variables: draft.variables,
         on_failure: draft.on_failure,
+        assignments: draft.assignments,
     };
     for at in 0..workflow.scopes.len() {
         if let Some(container) = workflow.scopes[at].container {
@@ -112,8 +112,7 @@ fn parents_of(
         };
         let parent = ids.get(name).copied().filter(|&p| {
             let kind = &drafts[p as usize].kind;
-            matches!(kind, Kind::Each { .. } | Kind::While { .. })
-                && drafts[p as usize].id != node.id
+            kind.is_container() && drafts[p as usize].id != node.id
         });
         if parent.is_none() {
             findings.push(Finding::NoSuchContainer {
@@ -211,16 +210,17 @@ impl Layout {
         &self.nodes[node as usize].draft
     }
 
-    /// Where a scope starts: the given nodes, else its item node, else every node that no edge leads to.
+    /// Where a scope starts: at the entry if the file names one, else at its item node, else at every node that no edge
+    /// leads to.
     fn starts(
         &self,
         members: &[u32],
         flows: &[Vec<Flow>],
-        given: Vec<u32>,
-        root: bool,
+        entry: Vec<u32>,
+        named: bool,
     ) -> Vec<u32> {
-        if root {
-            return given;
+        if named {
+            return entry;
         }
         let item = members
             .iter()
@@ -258,7 +258,9 @@ impl Layout {
 
         let here = ScopeId(self.scopes.len() as u32);
         let depth = parent.map_or(0, |p| self.scopes[p.at()].depth + 1);
-        let keeps = container.is_some_and(|c| matches!(self.draft(c.0).kind, Kind::While { .. }));
+        let kind = container.map(|c| &self.draft(c.0).kind);
+        let keeps = kind.is_some_and(Kind::is_loop);
+        let forgets = matches!(kind, Some(Kind::Repeat { .. }));
         self.scopes.push(Scope {
             container,
             parent,
@@ -267,6 +269,7 @@ impl Layout {
             edges: Vec::new(),
             starts: Vec::new(),
             keeps,
+            forgets,
         });
 
         // Which implicit loop each member belongs to.
@@ -364,25 +367,8 @@ impl Layout {
         let number = self.nodes.len() as u32;
         let scope = ScopeId(self.scopes.len() as u32);
         let draft = NodeDraft {
-            name: id.clone(),
-            id,
-            component: "".into(),
-            kind: Kind::Task,
-            parent: None,
-            downstream: Vec::new(),
-            on_error: Vec::new(),
-            reads: Vec::new(),
-            writes: Vec::new(),
-            params: Value::Null,
-            fields: Vec::new(),
-            primary: "".into(),
-            policy: Policy::default(),
-            drains: false,
-            streams: false,
-            effect: EffectClass::Pure,
             idempotent: true,
-            timeout_s: None,
-            broken: None,
+            ..NodeDraft::new(id, "")
         };
         self.nodes.push(Node {
             implicit: true,
@@ -397,6 +383,7 @@ impl Layout {
             edges: Vec::new(),
             starts: Vec::new(),
             keeps: true,
+            forgets: false,
         });
         scope
     }

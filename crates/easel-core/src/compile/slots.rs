@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Finding;
-use crate::draft::Kind;
+use crate::draft::{Gather, Kind};
 use crate::reference::{Path, Reference, Root};
 use crate::workflow::{NodeId, Place, ScopeId, Slot, Workflow};
 
@@ -43,16 +43,19 @@ pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
         let reads = slots(&node.draft.reads, node.scope);
         let writes = slots(&node.draft.writes, node.scope);
         let mut collect = Vec::new();
-        if let (
-            Kind::Each {
-                collect: wanted, ..
-            },
-            Some(body),
-        ) = (&node.draft.kind, node.body)
-        {
-            for (port, reference) in wanted {
-                let slot = reader.slot(reference, body, findings);
-                collect.push((port.clone(), slot));
+        if let Some(body) = node.body {
+            let mut slot = |reference: &Reference| reader.slot(reference, body, findings);
+            match &node.draft.kind {
+                Kind::Each {
+                    collect: wanted, ..
+                } => {
+                    let gather = |(port, what): &(Arc<str>, Gather)| (port.clone(), what.map(&mut slot));
+                    collect.extend(wanted.iter().map(gather));
+                }
+                Kind::Once { give } | Kind::Repeat { give, .. } => {
+                    collect.push((node.draft.primary.clone(), give.map(&mut slot)));
+                }
+                _ => {}
             }
         }
         let node = &mut workflow.nodes[at];
@@ -74,6 +77,9 @@ impl Reader<'_> {
         let found = match &reference.root {
             Root::Variable(key) => self.variable(reference, key),
             Root::Pass(name) => self.pass_value(name, &reference.path, scope),
+            Root::PassOf { container, name } => {
+                self.value_of_pass(container, name, &reference.path, scope)
+            }
             Root::Output { node, port } => {
                 let Some(&target) = self.lookup.nodes.get(node) else {
                     return self.unknown(
@@ -117,6 +123,7 @@ impl Reader<'_> {
         let mut candidates = reference.variable_candidates();
         let found = candidates.find_map(|(name, path)| {
             let variable = self.workflow.variable(name)?;
+            let path = path.join(&reference.path);
             Some(Slot::Variable { variable, path })
         });
         found.ok_or_else(|| {
@@ -166,6 +173,30 @@ impl Reader<'_> {
             at = here.parent;
         }
         Err(format!("\"{name}\" has a meaning only inside an iteration"))
+    }
+
+    /// A value of the pass of a container around the reader.
+    fn value_of_pass(
+        &self,
+        container: &str,
+        name: &Arc<str>,
+        path: &Path,
+        scope: ScopeId,
+    ) -> Result<Slot, String> {
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let here = self.workflow.scope(id);
+            let around = here.container.map(|c| &self.workflow.node(c).draft);
+            if around.is_some_and(|draft| *draft.id == *container && draft.kind.is_container()) {
+                return Ok(Slot::Pass {
+                    depth: here.depth,
+                    name: name.clone(),
+                    path: path.clone(),
+                });
+            }
+            at = here.parent;
+        }
+        Err(format!("it does not stand in the body of \"{container}\""))
     }
 }
 

@@ -10,8 +10,8 @@ use super::{Failure, Machine, Work};
 use crate::bind::{Activation, Inputs, Resolved};
 use crate::draft::{EffectClass, Kind, NodeDraft, OnFailure, Otherwise};
 use crate::effect::{Effect, Execute, Observation, Step, StreamTurn};
-use crate::event::{Completion, Fault, Ports, Usage};
-use crate::workflow::Edge;
+use crate::event::{Completion, Fault, Ports, Usage, Write};
+use crate::workflow::{Edge, NodeId};
 
 /// The port under which a failed node's error text can be read.
 const ERROR_PORT: &str = "_ERROR";
@@ -44,10 +44,17 @@ impl Machine {
 
     /// What a node reads. Further attempts read what the first one did, for their key to the outside is the same.
     pub(super) fn inputs(&self, site: Site) -> Result<Inputs, Fault> {
-        match self.frames.node(site).filter(|n| n.attempt > 0) {
+        // What is read for a verdict is what the pass just over gave.
+        let judges = self.is_repeat(site);
+        match self.frames.node(site).filter(|n| n.attempt > 0 && !judges) {
             Some(state) => Ok(self.without_lost_streams(site, state.inputs.clone())),
             None => self.bind(site),
         }
+    }
+
+    fn is_repeat(&self, site: Site) -> bool {
+        let id = self.node_id(site);
+        id.is_some_and(|id| matches!(self.workflow.node(id).draft.kind, Kind::Repeat { .. }))
     }
 
     /// The attempt under way at a site.
@@ -75,7 +82,7 @@ impl Machine {
         Some(Effect::Sleep {
             activation: state.activation,
             attempt: state.attempt,
-            milliseconds: pause(policy.delay_ms, state.attempt, self.random(site)),
+            milliseconds: pause(policy.delay_ms, state.failures, self.random(site)),
         })
     }
 
@@ -145,6 +152,9 @@ impl Machine {
                     let found = completion.references.iter().cloned();
                     Arc::make_mut(&mut self.gathered).extend(found);
                 }
+                if self.is_repeat(site) {
+                    return self.judged(site, completion);
+                }
                 let (ports, next) = (completion.ports.clone(), completion.next.as_deref());
                 self.complete(site, ports, next);
             }
@@ -188,6 +198,9 @@ impl Machine {
         let Some(id) = self.node_id(site) else {
             return;
         };
+        if let Err(fault) = self.publish(site, id, &ports) {
+            return self.attempt_failed(site, fault);
+        }
         if let Some(state) = self.frames.node_mut(site) {
             state.ports = ports.clone();
         }
@@ -208,6 +221,16 @@ impl Machine {
             Some(chosen) if !chosen.contains(target(edge)) => EdgeSignal::Kill,
             _ => EdgeSignal::Take,
         });
+    }
+
+    /// Assigns the node's value to the variable that wants it.
+    fn publish(&mut self, site: Site, id: NodeId, ports: &Ports) -> Result<(), Fault> {
+        let draft = &self.workflow.node(id).draft;
+        let Some(target) = draft.publishes else {
+            return Ok(());
+        };
+        let value = ports.get(&draft.primary).cloned().unwrap_or_default();
+        self.assign(site, &[Write { target, value }])
     }
 
     /// A branch may only choose where an edge leads.
@@ -240,12 +263,15 @@ impl Machine {
             return;
         };
         let node = self.workflow.node(id);
-        let last = state.attempt >= node.draft.policy.attempts || state.failed;
+        let last = state.failures + 1 >= node.draft.policy.attempts || state.failed;
         if last || node.implicit || !may_repeat(&node.draft, &failure.fault) {
             return self.fail_for_good_because(site, failure);
         }
         self.feed(site, |_, _| StreamTurn::Restarts);
         self.note_attempt_failed(site, failure.fault);
+        if let Some(state) = self.frames.node_mut(site) {
+            state.failures += 1;
+        }
         self.signal(site, NodeSignal::Rest);
         let sleep = self.sleep(site);
         self.reaction.effects.extend(sleep);
@@ -288,10 +314,12 @@ impl Machine {
 
     /// Puts the error text where it can be read. What a container has collected stays there beside it.
     fn note_failure(&mut self, site: Site, fault: &Fault) {
+        let id = self.node_id(site);
+        let contains = id.is_some_and(|id| self.workflow.node(id).draft.kind.is_container());
         let Some(state) = self.frames.node_mut(site) else {
             return;
         };
-        if state.life != NodeLife::Inside {
+        if !contains {
             state.ports = Ports::new();
         }
         state.ports.set(ERROR_PORT, fault.message.clone());

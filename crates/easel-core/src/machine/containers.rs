@@ -1,5 +1,5 @@
-//! Containers: what all of them share, and loops. Passes over a list are in [`super::each`], circles of edges in
-//! [`super::turns`].
+//! Containers: what all of them share, and loops. Passes over a list are in [`super::each`], bodies that end by a verdict
+//! in [`super::repeats`], circles of edges in [`super::turns`].
 
 use std::sync::Arc;
 
@@ -24,6 +24,10 @@ pub(super) enum Inner {
     Each(Box<Each>),
     /// A loop.
     While(FrameKey),
+    /// A body that runs once.
+    Once(FrameKey),
+    /// A body that runs until a verdict ends it.
+    Repeat(FrameKey),
     /// A circle of edges.
     Turns(Box<Turns>),
 }
@@ -34,7 +38,7 @@ impl Inner {
         match self {
             Inner::None => None,
             Inner::Each(each) => each.readable(),
-            Inner::While(frame) => Some(*frame),
+            Inner::While(frame) | Inner::Once(frame) | Inner::Repeat(frame) => Some(*frame),
             Inner::Turns(turns) => Some(turns.frame),
         }
     }
@@ -44,7 +48,7 @@ impl Inner {
         match self {
             Inner::None => Vec::new(),
             Inner::Each(each) => each.frames().collect(),
-            Inner::While(frame) => vec![*frame],
+            Inner::While(frame) | Inner::Once(frame) | Inner::Repeat(frame) => vec![*frame],
             Inner::Turns(turns) => vec![turns.frame],
         }
     }
@@ -68,7 +72,9 @@ impl Machine {
         };
         let workflow = self.workflow.clone();
         match &workflow.node(id).draft.kind {
-            Kind::Each { items, .. } => self.enter_each(site, *items, &inputs),
+            Kind::Each { items, .. } => self.enter_each(site, items, &inputs),
+            Kind::Once { .. } => self.enter_once(site),
+            Kind::Repeat { .. } => self.enter_repeat(site),
             Kind::While { variables, .. } => {
                 let first = |initial: &Initial| match initial {
                     Initial::Constant(value) => value.clone(),
@@ -136,6 +142,8 @@ impl Machine {
             (_, Some(failure)) => self.body_failed(site, failure),
             (Inner::Each(_), None) => self.pass_done(site, key),
             (Inner::While(_), None) => self.next_pass(site),
+            (Inner::Once(_), None) => self.once_done(site, key),
+            (Inner::Repeat(_), None) => self.repeated(site, key),
             (Inner::Turns(_), None) => self.next_turn(site),
             (Inner::None, None) => {}
         }

@@ -9,9 +9,9 @@ use super::node::Next;
 use super::overlay::Overlay;
 use super::{Failure, Machine};
 use crate::Value;
-use crate::bind::{Inputs, ReadId};
-use crate::draft::{Kind, OnFailure};
-use crate::event::Ports;
+use crate::bind::Inputs;
+use crate::draft::{Assignments, INDEX, ITEM, Items, Kind, OnFailure};
+use crate::event::{Fault, Ports};
 use crate::reference::Path;
 
 /// Passes over a list. The list is the one at entry, whatever becomes of its source.
@@ -68,13 +68,28 @@ impl Each {
 }
 
 impl Machine {
-    pub(super) fn enter_each(&mut self, site: Site, items: ReadId, inputs: &Inputs) {
+    pub(super) fn enter_each(&mut self, site: Site, items: &Items, inputs: &Inputs) {
         let Some(id) = self.node_id(site) else {
             return;
         };
         let workflow = self.workflow.clone();
         let node = workflow.node(id);
-        match inputs.get(items).or_null() {
+        let list = match items {
+            Items::Read(read) => Ok(inputs.get(*read).or_null()),
+            Items::Expression(over) => over.evaluate(inputs).map(|value| match value {
+                Value::Null => Value::empty_array(),
+                value => value,
+            }),
+        };
+        let list = match list {
+            Ok(list) => list,
+            Err(error) => {
+                let name = &node.draft.name;
+                let message = format!("\"{name}\" cannot work out its list: {error}.");
+                return self.attempt_failed(site, Fault::new("expression", message));
+            }
+        };
+        match list {
             Value::Array(items) => {
                 let empty = |port: &Arc<str>| (port.clone(), Value::empty_array());
                 let ports = node.collect.iter().map(|(port, _)| empty(port));
@@ -83,7 +98,10 @@ impl Machine {
                 self.begin_passes(site);
             }
             other => {
-                let reference = node.draft.reads.get(items.0 as usize);
+                let reference = match items {
+                    Items::Read(read) => node.draft.reads.get(read.0 as usize),
+                    Items::Expression(_) => None,
+                };
                 let reference = reference.map_or("its list", |r| &*r.text);
                 let fault = not_a_list(&node.draft.name, reference, other.type_name());
                 self.attempt_failed(site, fault);
@@ -139,7 +157,7 @@ impl Machine {
                 frame.pass = index as u64;
                 frame.passes = passes;
                 frame.item = pass_values(index, item);
-                if width > 1 {
+                if width > 1 || workflow.assignments == Assignments::Private {
                     frame.overlay = Some(Overlay::default());
                     frame.overlaid = Some(key);
                 }
@@ -159,7 +177,7 @@ impl Machine {
         };
         let index = frame.pass as usize;
         let collect = workflow.node(id).collect.iter();
-        let results = collect.map(|(_, slot)| self.resolve(frame, slot).or_null());
+        let results = collect.map(|(_, what)| self.gather(frame, what));
         let results = results.collect();
         let assigned = self.take_overlay(key);
         if let Some(each) = self.each(site) {
@@ -193,9 +211,12 @@ impl Machine {
         self.begin_passes(site);
     }
 
+    /// What a pass assigned that is to be seen outside.
     fn take_overlay(&mut self, key: FrameKey) -> Overlay {
         let frame = self.frames.get_mut(key);
-        frame.and_then(|f| f.overlay.take()).unwrap_or_default()
+        let overlay = frame.and_then(|f| f.overlay.take());
+        let shared = self.workflow.assignments == Assignments::Shared;
+        overlay.filter(|_| shared).unwrap_or_default()
     }
 
     /// A pass is no longer under way. The last item by index can be read afterwards; of others the frames are given back
@@ -279,8 +300,8 @@ impl Machine {
 /// What the item node of a pass gives; `result` is the item under an older name.
 fn pass_values(index: usize, item: Value) -> Ports {
     [
-        ("item", item.clone()),
-        ("index", Value::from(index as i64)),
+        (ITEM, item.clone()),
+        (INDEX, Value::from(index as i64)),
         ("result", item),
     ]
     .map(|(port, value)| (Arc::from(port), value))

@@ -7,9 +7,10 @@ use super::edge::{EdgeLife, EdgeSignal};
 use super::frame::{FrameKey, Site};
 use super::node::{NodeLife, NodeSignal};
 use super::{Machine, Work};
-use crate::bind::Activation;
-use crate::draft::Kind;
-use crate::event::Fault;
+use crate::bind::{Activation, Inputs};
+use crate::draft::{Guard, Kind};
+use crate::effect::Observation;
+use crate::event::{Fault, Ports};
 use crate::workflow::{Edge, End, NodeId, ScopeId};
 
 impl Machine {
@@ -88,12 +89,47 @@ impl Machine {
 
     pub(super) fn skip(&mut self, site: Site) {
         self.signal(site, NodeSignal::Skip);
+        self.forget_ports(site);
         self.settled(site, |_, _| EdgeSignal::Fail);
     }
 
     fn die(&mut self, site: Site) {
         self.signal(site, NodeSignal::Die);
+        self.forget_ports(site);
         self.settled(site, |_, _| EdgeSignal::Kill);
+    }
+
+    /// Where a scope forgets, a node that does not run in a pass is missing in it, whatever it gave in the one before.
+    fn forget_ports(&mut self, site: Site) {
+        let Some(frame) = self.frames.get_mut(site.frame) else {
+            return;
+        };
+        if self.workflow.scope(frame.scope).forgets {
+            frame.node_mut(site.member).ports = Ports::new();
+        }
+    }
+
+    /// Whether the node's guard lets it run.
+    fn guarded(&self, site: Site, id: NodeId) -> Result<bool, Fault> {
+        let draft = &self.workflow.node(id).draft;
+        match &draft.guard {
+            Guard::None => Ok(true),
+            Guard::Disabled => Ok(false),
+            Guard::When(when) => when.truth(&self.bind(site)?).map_err(|error| {
+                let message = format!("\"{}\" has a guard that fails: {error}.", draft.name);
+                Fault::new("guard", message)
+            }),
+        }
+    }
+
+    /// A guard kept the node from running.
+    fn turn_away(&mut self, site: Site, node: NodeId) {
+        if let Some(frame) = self.frames.get(site.frame) {
+            let (scope, at) = (frame.passes.clone(), self.now);
+            let skipped = Observation::NodeSkipped { node, scope, at };
+            self.reaction.observations.push(skipped);
+        }
+        self.die(site);
     }
 
     /// A node is settled: the edges that leave it are decided, and who waited for it may go on.
@@ -165,6 +201,10 @@ impl Machine {
         if self.workflow.node(id).implicit {
             return self.enter_loop(site);
         }
+        let guarded = self.guarded(site, id);
+        if guarded == Ok(false) {
+            return self.turn_away(site, id);
+        }
         if !self.counts(site, id) {
             return;
         }
@@ -176,6 +216,10 @@ impl Machine {
         }
         self.signal(site, NodeSignal::Queue);
         self.active.insert(activation, site);
+        if let Err(fault) = guarded {
+            self.note_start(site, Inputs::default());
+            return self.fail_for_good(site, fault);
+        }
         self.claim_streams(site, activation);
         self.line_up(site);
     }
@@ -206,7 +250,9 @@ impl Machine {
         match draft.kind {
             Kind::Item => self.item(site),
             Kind::Exit => self.exit(site),
-            Kind::Each { .. } | Kind::While { .. } => self.enter(site),
+            Kind::Each { .. } | Kind::While { .. } | Kind::Once { .. } | Kind::Repeat { .. } => {
+                self.enter(site);
+            }
             Kind::Form { .. } => self.ask(site),
             Kind::Task | Kind::Branch { .. } if draft.drains => self.line_up_to_speak(site),
             Kind::Task | Kind::Branch { .. } => self.line_up_for_a_place(site),

@@ -40,8 +40,18 @@ impl Machine {
         state.inputs = inputs;
         // Asked again in a loop, it asks afresh; what it does not ask for stays as it was.
         state.answers.retain(|key, _| keeps(key));
+        for field in fields {
+            let given = field.given.iter().filter_map(|&read| state.inputs.get(read).value());
+            if let Some(value) = given.into_iter().find(|value| !value.is_null()) {
+                state.answers.insert(field.key.clone(), value.clone());
+            }
+        }
+        // A field that takes what stands somewhere already is no reason to ask if it is optional.
+        let asks = |field: &FormField| {
+            is_open(field, &state.answers) && (field.given.is_empty() || !field.optional)
+        };
         let activation = state.activation;
-        if fields.iter().any(|field| !field.unasked) {
+        if fields.iter().any(asks) {
             self.signal(site, NodeSignal::Ask);
             self.forms.insert(activation);
         } else {

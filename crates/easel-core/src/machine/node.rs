@@ -78,6 +78,7 @@ life! {
             Pending --(Cancel)--> Cancelled,
             Blocked --(Queue)--> Queued,
             Blocked --(Enter)--> Inside,
+            Blocked --(Die)--> Dead,
             Blocked --(Cancel)--> Cancelled,
             Queued --(Start)--> Running,
             Queued --(Ask)--> Asking,
@@ -88,6 +89,7 @@ life! {
             Queued --(Skip)--> Skipped,
             Queued --(Cancel)--> Cancelled,
             Running --(Open)--> Open,
+            Running --(Enter)--> Inside,
             Running --(Rest)--> Resting,
             Running --(Complete)--> Done,
             Running --(Handle)--> Handled,
@@ -101,6 +103,7 @@ life! {
             Resting --(Cancel)--> Cancelled,
             Asking --(Queue)--> Queued,
             Asking --(Cancel)--> Cancelled,
+            Inside --(Queue)--> Queued,
             Inside --(Rest)--> Resting,
             Inside --(Complete)--> Done,
             Inside --(Handle)--> Handled,
@@ -143,8 +146,10 @@ pub(super) struct NodeState {
     pub failed: bool,
     /// The firing under way, or the last one.
     pub activation: Activation,
-    /// The attempt under way, from 1; 0 before the first.
+    /// The attempt under way, from 1; 0 before the first. Each verdict on a repeated body counts as one.
     pub attempt: u32,
+    /// How many of them failed.
+    pub failures: u32,
     /// How often it fired in this scope.
     pub visit: u64,
     /// When its first attempt, and the one under way, began.
@@ -180,6 +185,7 @@ impl NodeState {
             failed: false,
             activation: Activation(0),
             attempt: 0,
+            failures: 0,
             visit: 0,
             first_start: Timestamp::default(),
             start: Timestamp::default(),
@@ -200,6 +206,7 @@ impl NodeState {
         self.taken = false;
         self.failed = false;
         self.attempt = 0;
+        self.failures = 0;
         self.drained_by = None;
         if next != Next::Turn {
             self.visit = 0;

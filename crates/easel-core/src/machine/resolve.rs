@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::frame::{Frame, FrameKey, Site};
+use super::node::NodeLife;
 use super::overlay::Cell;
-use crate::Value;
 use crate::bind::{Activation, Inputs, Resolved};
+use crate::draft::Gather;
 use crate::event::{Fault, Write};
 use crate::reference::{Path, SetError};
 use crate::workflow::{Node, Place, Slot};
+use crate::{Object, Value};
 
 impl Machine {
     /// Resolves everything a node reads. A broken node reads nothing.
@@ -47,9 +49,16 @@ impl Machine {
     fn resolve_for(&self, frame: &Frame, slot: &Slot, drainer: Option<Activation>) -> Resolved {
         match slot {
             Slot::Unknown(_) => Resolved::Missing,
+            Slot::Pass { depth, name, path } => {
+                let pass = frame.around.get(*depth as usize);
+                let pass = pass.and_then(|&key| self.frames.get(key));
+                let value = pass.and_then(|pass| pass.item.get(name));
+                value.map_or(Resolved::Missing, |value| found(path, value))
+            }
             Slot::Variable { variable, path } => {
                 let value = self.overlaid(frame, &Cell::Variable(*variable));
-                found(path, value.unwrap_or(&self.variables[variable.at()]))
+                let value = value.or_else(|| self.variables[variable.at()].as_ref());
+                value.map_or(Resolved::Missing, |value| found(path, value))
             }
             Slot::Port { place, port, path } => {
                 let Some(source) = self.locate(frame, place) else {
@@ -79,6 +88,38 @@ impl Machine {
             Some(value) => found(path, value),
             None => Resolved::Missing,
         }
+    }
+
+    /// What is taken from a pass that is over.
+    pub(super) fn gather(&self, frame: &Frame, what: &Gather<Slot>) -> Value {
+        let value = |slot: &Slot| self.resolve(frame, slot).or_null();
+        let named = |slots: &mut dyn Iterator<Item = &(Arc<str>, Slot)>| -> Value {
+            let values = slots.map(|(name, slot)| (name.clone(), value(slot)));
+            Value::from(values.collect::<Object>())
+        };
+        match what {
+            Gather::One(slot) => value(slot),
+            Gather::Many(slots) => named(&mut slots.iter()),
+            Gather::Done(slots, otherwise) => {
+                let done = |(_, slot): &&(Arc<str>, Slot)| self.is_done(frame, slot);
+                let mut done = slots.iter().filter(done);
+                match (done.next(), done.next()) {
+                    (None, _) => self.gather(frame, otherwise),
+                    (Some((_, only)), None) => value(only),
+                    (Some(first), Some(second)) => {
+                        named(&mut [first, second].into_iter().chain(done))
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_done(&self, frame: &Frame, slot: &Slot) -> bool {
+        let Slot::Port { place, .. } = slot else {
+            return false;
+        };
+        let site = self.locate(frame, place);
+        site.is_some_and(|site| self.frames.life(site) == NodeLife::Done)
     }
 
     /// The node a place names, seen from a frame.
@@ -126,6 +167,8 @@ impl Machine {
             };
             let (cell, path) = match slot {
                 Slot::Unknown(why) => return Err(unknown(node, &reference.text, why)),
+                // A pass's own values stand; no dialect lets a node name one as a target.
+                Slot::Pass { .. } => continue,
                 Slot::Variable { variable, path } => (Some(Cell::Variable(*variable)), path),
                 Slot::Port { place, port, path } => {
                     let frame = self.frames.get(site.frame);
@@ -174,7 +217,10 @@ impl Machine {
             return Ok(());
         }
         let root = match &cell {
-            Cell::Variable(variable) => self.variables.get_mut(variable.at()),
+            Cell::Variable(variable) => {
+                let value = self.variables.get_mut(variable.at());
+                value.map(|value| value.get_or_insert(Value::Null))
+            }
             Cell::Port(target, port) => {
                 let state = self.frames.node_mut(*target);
                 state.map(|state| state.ports.entry(port))
@@ -192,7 +238,7 @@ impl Machine {
             return Some(value.clone());
         }
         match cell {
-            Cell::Variable(variable) => self.variables.get(variable.at()).cloned(),
+            Cell::Variable(variable) => self.variables.get(variable.at())?.clone(),
             Cell::Port(target, port) => self.frames.node(*target)?.ports.get(port).cloned(),
         }
     }

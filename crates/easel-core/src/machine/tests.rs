@@ -1,6 +1,7 @@
 //! What users do with workflows, subject by subject.
 
 mod back_edges;
+mod bodies;
 mod branches;
 mod cancelling;
 mod concurrency;
@@ -8,6 +9,7 @@ mod dead_paths;
 mod differential;
 mod failures;
 mod forms;
+mod guards;
 mod iterations;
 mod joins;
 mod limits;

@@ -10,10 +10,11 @@ use crate::bind::ReadId;
 use crate::compile::{Compiled, Finding, compile};
 use crate::condition::{Condition, Operand, Operator, Table, Test};
 use crate::draft::{
-    Draft, EffectClass, FormField, Initial, Kind, NodeDraft, OnFailure, Otherwise, Policy,
+    Assignments, Draft, EffectClass, Entry, FormField, Gather, Guard, Initial, Items, Kind,
+    NodeDraft, OnFailure, Otherwise,
 };
 use crate::event::Fault;
-use crate::reference::Reference;
+use crate::reference::{Path, Reference, Root};
 use crate::reference::canvas::{Grammar, bare};
 use crate::workflow::Workflow;
 
@@ -31,6 +32,8 @@ impl fmt::Debug for Drawing {
             let kind = match &n.kind {
                 Kind::Each { concurrency, .. } => format!("each({concurrency})"),
                 Kind::While { maximum, .. } => format!("while({maximum})"),
+                Kind::Repeat { maximum, .. } => format!("repeat({maximum})"),
+                Kind::Once { .. } => "once".to_owned(),
                 Kind::Branch { .. } => "branch".to_owned(),
                 Kind::Form { .. } => "form".to_owned(),
                 other => format!("{other:?}").to_lowercase(),
@@ -64,7 +67,7 @@ impl fmt::Debug for Drawing {
 pub(crate) fn draw(edges: &str) -> Drawing {
     let drawing = Drawing {
         draft: Draft {
-            entry: Some(0),
+            entry: Entry::Node(0),
             ..Draft::default()
         },
     };
@@ -183,6 +186,7 @@ impl Drawing {
                 declaration: Object::from_iter([("type".into(), Value::from("line"))]),
                 optional: word.ends_with(['?', '!']),
                 unasked: word.ends_with('!'),
+                given: Vec::new(),
             };
             n.kind = Kind::Form {
                 fields: fields.split_whitespace().map(field).collect(),
@@ -215,7 +219,7 @@ impl Drawing {
     pub fn each(self, id: &str, items: &str, concurrency: u32) -> Drawing {
         self.with(id, |n| {
             n.kind = Kind::Each {
-                items: read(n, items),
+                items: Items::Read(read(n, items)),
                 concurrency,
                 collect: Vec::new(),
             };
@@ -225,7 +229,9 @@ impl Drawing {
     /// What passes over a list collect under a port.
     pub fn collect(self, id: &str, port: &str, what: &str) -> Drawing {
         self.with(id, |n| match &mut n.kind {
-            Kind::Each { collect, .. } => collect.push((port.into(), reference(what))),
+            Kind::Each { collect, .. } => {
+                collect.push((port.into(), Gather::One(reference(what))));
+            }
             _ => panic!("{id} collects nothing"),
         })
     }
@@ -316,7 +322,8 @@ impl Drawing {
 
     /// A variable and its initial value.
     pub fn variable(mut self, name: &str, value: impl Into<Value>) -> Drawing {
-        self.draft.variables.push((name.into(), value.into()));
+        let value = Some(value.into());
+        self.draft.variables.push((name.into(), value));
         self
     }
 
@@ -373,7 +380,7 @@ impl Drawing {
     /// Makes another node the entry; `None` names none.
     pub fn entry(mut self, id: Option<&str>) -> Drawing {
         let place = |id| self.draft.nodes.iter().position(|n| &*n.id == id);
-        self.draft.entry = id.and_then(place);
+        self.draft.entry = id.and_then(place).map_or(Entry::Missing, Entry::Node);
         self
     }
 
@@ -394,6 +401,99 @@ impl Drawing {
     pub fn is(&self, id: &str, kind: impl Fn(&Kind) -> bool) -> bool {
         let node = self.draft.nodes.iter().find(|n| &*n.id == id);
         node.is_some_and(|n| kind(&n.kind))
+    }
+
+    /// A variable that has no value yet.
+    pub fn unset(mut self, name: &str) -> Drawing {
+        self.draft.variables.push((name.into(), None));
+        self
+    }
+
+    /// A run starts at every node that no edge leads to.
+    pub fn from_sources(mut self) -> Drawing {
+        self.draft.entry = Entry::Sources;
+        self
+    }
+
+    /// What is assigned in a body stays there.
+    pub fn private(mut self) -> Drawing {
+        self.draft.assignments = Assignments::Private;
+        self
+    }
+
+    /// The node is guarded.
+    pub fn guarded(self, id: &str, guard: Guard) -> Drawing {
+        self.with(id, |n| n.guard = guard)
+    }
+
+    /// The node's value becomes that of a variable, too.
+    pub fn publishes(self, id: &str, variable: &str) -> Drawing {
+        self.with(id, |n| {
+            n.publishes = Some(n.writes.len() as u32);
+            n.writes.push(reference(variable));
+        })
+    }
+
+    /// A body that runs once.
+    pub fn once(self, id: &str, give: Gather) -> Drawing {
+        self.with(id, |n| n.kind = Kind::Once { give })
+    }
+
+    /// A body that runs again until the node's own attempt says stop, or never if it is not judged.
+    pub fn until_told(self, id: &str, give: Gather, maximum: u64, judged: bool) -> Drawing {
+        self.with(id, |n| {
+            n.kind = Kind::Repeat {
+                give,
+                maximum,
+                judged,
+                accumulates: false,
+                accumulator: None,
+            };
+        })
+    }
+
+    /// The value of a repeated body is the list of what its passes gave, which a variable shows on the way.
+    pub fn accumulates(self, id: &str, variable: &str) -> Drawing {
+        self.with(id, |n| {
+            let target = n.writes.len() as u32;
+            n.writes.push(reference(variable));
+            match &mut n.kind {
+                Kind::Repeat {
+                    accumulates,
+                    accumulator,
+                    ..
+                } => (*accumulates, *accumulator) = (true, Some(target)),
+                _ => panic!("{id} is not repeated"),
+            }
+        })
+    }
+
+    /// The node reads a value of the pass of a container around it.
+    pub fn reads_pass(self, id: &str, container: &str, name: &str) -> Drawing {
+        self.with(id, |n| {
+            n.reads.push(Reference {
+                text: name.into(),
+                root: Root::PassOf {
+                    container: container.into(),
+                    name: name.into(),
+                },
+                path: Path::default(),
+            });
+        })
+    }
+
+    /// A field of a form that a value may answer.
+    pub fn answered_by(self, id: &str, key: &str, what: &str) -> Drawing {
+        self.with(id, |n| {
+            let read = read(n, what);
+            match &mut n.kind {
+                Kind::Form { fields, .. } => {
+                    let field = fields.iter_mut().find(|f| &*f.key == key);
+                    field.expect("no such field").given.push(read);
+                }
+                _ => panic!("{id} is no form"),
+            }
+        })
     }
 
     /// The draft.
@@ -418,29 +518,13 @@ impl Drawing {
 /// A task that reads and does nothing.
 fn blank(parent: Option<&str>, id: &str) -> NodeDraft {
     NodeDraft {
-        id: id.into(),
-        name: id.into(),
-        component: "Task".into(),
-        kind: Kind::Task,
         parent: parent.map(Arc::from),
-        downstream: Vec::new(),
-        on_error: Vec::new(),
-        reads: Vec::new(),
-        writes: Vec::new(),
-        params: Value::Null,
-        fields: Vec::new(),
         primary: "out".into(),
-        policy: Policy::default(),
-        drains: false,
-        streams: false,
-        effect: EffectClass::Pure,
-        idempotent: false,
-        timeout_s: None,
-        broken: None,
+        ..NodeDraft::new(id, "Task")
     }
 }
 
-fn reference(text: &str) -> Reference {
+pub(crate) fn reference(text: &str) -> Reference {
     bare(text).unwrap_or_else(|| panic!("{text} is no reference"))
 }
 

@@ -31,7 +31,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn of(draft: &'a Draft, choices: &'a Choices) -> Walk<'a> {
-        let entry = draft.nodes[draft.entry.unwrap()].id.clone();
+        let entry = draft.nodes[draft.entry.node().unwrap()].id.clone();
         let mut walk = Walk {
             nodes: draft.nodes.iter().map(|n| (&*n.id, n)).collect(),
             choices,

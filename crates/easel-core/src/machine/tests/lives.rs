@@ -10,7 +10,8 @@ use crate::machine::frame::FrameLife;
 use crate::machine::life::taken;
 use crate::machine::node::NodeLife;
 use crate::machine::run::RunLife;
-use crate::testing::{Deed, Drawing, Run, World, draw};
+use crate::draft::{Gather, Guard};
+use crate::testing::{Deed, Drawing, Run, World, draw, reference};
 
 #[test]
 fn a_tour_takes_every_arrow() {
@@ -36,6 +37,7 @@ fn tour() {
     failures_of_each_kind();
     streams_that_end_and_break();
     loops_that_turn();
+    graphs();
     runs_stopped_in_every_state();
 }
 
@@ -53,6 +55,17 @@ fn ordinary_ways() {
         .branch("s")
         .reads("a", "slow@out");
     assert!(World::new(&drawing).chooses("s", "end").run().is_done());
+}
+
+fn graphs() {
+    // A guard that says no after waiting for a value, and a body that is judged after each pass.
+    let drawing = draw("slow; off; l")
+        .from_sources()
+        .guarded("off", Guard::Disabled)
+        .reads("off", "slow@out")
+        .until_told("l", Gather::One(reference("w@out")), 2, true)
+        .inside("l", "w");
+    assert!(World::new(&drawing).run().is_done());
 }
 
 fn failures_of_each_kind() {

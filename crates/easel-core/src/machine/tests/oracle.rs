@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Value;
-use crate::draft::{Draft, Kind, NodeDraft, OnFailure, Otherwise};
+use crate::draft::{Draft, Items, Kind, NodeDraft, OnFailure, Otherwise};
 
 /// What becomes of a node in one pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub(super) fn foretell(draft: &Draft, world: &impl Foreknowledge) -> Prophecy {
         exact: true,
         ..Prophecy::default()
     };
-    let entry = draft.entry.map(|at| draft.nodes[at].id.clone());
+    let entry = draft.entry.node().map(|at| draft.nodes[at].id.clone());
     let mut oracle = Oracle {
         draft,
         world,
@@ -130,11 +130,14 @@ impl<W: Foreknowledge> Oracle<'_, W> {
             Kind::Each {
                 items, concurrency, ..
             } => {
+                let Items::Read(items) = items else {
+                    unreachable!("the oracle draws no expressions");
+                };
                 let list = &node.reads[items.0 as usize].text;
                 let mut variables = self.draft.variables.iter();
                 let list = variables.find(|(name, _)| name == list);
                 let items = list
-                    .and_then(|(_, v)| v.as_array())
+                    .and_then(|(_, v)| v.as_ref()?.as_array())
                     .map_or(0, <[Value]>::len);
                 let failed = self.passes(node, items as u64, passes, *concurrency > 1);
                 self.prophecy.exact &= !failed || *concurrency == 1;
