@@ -13,6 +13,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-core", &[]),
     ("easel-catalog", &["easel-core"]),
     ("easel-canvas", &["easel-core", "easel-catalog"]),
+    ("easel-graph", &["easel-core", "easel-catalog"]),
     // The check says where in the file something is wrong, and what was rewritten: that is the dialect's to know.
     (
         "easel-check",
