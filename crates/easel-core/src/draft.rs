@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
+use crate::argument::ArgumentTemplate;
 use crate::bind::ReadId;
 use crate::condition::Condition;
 use crate::event::Fault;
 use crate::expression::Expression;
+use crate::format::FormatString;
 use crate::reference::Reference;
 use crate::template::Template;
 use crate::{Object, Value};
@@ -156,6 +158,12 @@ pub enum Field {
     Reference(ReadId),
     /// A condition over references (Switch, Loop).
     Condition(Condition),
+    /// Text with placeholders (graphs).
+    Format(FormatString),
+    /// An expression (graphs).
+    Expression(Expression),
+    /// Arguments of tools, in whose texts secrets may stand (graphs).
+    Arguments(ArgumentTemplate),
     /// One thing to assign to: an index into [`NodeDraft::writes`].
     Target(u32),
 }
