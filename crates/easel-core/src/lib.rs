@@ -17,6 +17,7 @@
 //! immutable [`Workflow`](workflow::Workflow) in which references are slots and templates are lists of pieces.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod argument;
 pub mod bind;
 mod chance;
 pub mod compile;
@@ -24,6 +25,8 @@ pub mod condition;
 pub mod draft;
 pub mod effect;
 pub mod event;
+pub mod expression;
+pub mod format;
 pub mod machine;
 pub mod reference;
 pub mod template;

@@ -1,6 +1,7 @@
 //! References: text that names a value, and the walk along a path into data.
 
 pub mod canvas;
+pub mod graph;
 mod path;
 
 use std::fmt;
