@@ -12,6 +12,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 pub use json::from_text;
+pub(crate) use python::escape;
 
 /// The members of an object, in the order in which they were written.
 pub type Object = IndexMap<Arc<str>, Value>;

@@ -1,5 +1,6 @@
 //! Paths into data: reading what stands at their end, and putting something there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -125,13 +126,7 @@ fn walk(steps: &[Step], value: &Value) -> Option<Value> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(value.clone());
     };
-    match value {
-        Value::String(text) => {
-            let parsed: Value = serde_json::from_str(text).ok()?;
-            walk(rest, step.part(&parsed)?)
-        }
-        _ => walk(rest, step.part(value)?),
-    }
+    walk(rest, &*step.follow(value)?)
 }
 
 impl Step {
@@ -142,6 +137,25 @@ impl Step {
         Step {
             name: name.into(),
             index: if whole { name.parse().ok() } else { None },
+        }
+    }
+
+    /// The step of that name that never is an index: it finds members of objects only.
+    pub fn member(name: &str) -> Step {
+        Step {
+            name: name.into(),
+            index: None,
+        }
+    }
+
+    /// What it leads to: the part of an object or a list, or of what a text is as JSON. `None` where it leads nowhere.
+    pub(crate) fn follow<'v>(&self, value: &'v Value) -> Option<Cow<'v, Value>> {
+        match value {
+            Value::String(text) => {
+                let parsed: Value = serde_json::from_str(text).ok()?;
+                self.part(&parsed).cloned().map(Cow::Owned)
+            }
+            _ => self.part(value).map(Cow::Borrowed),
         }
     }
 

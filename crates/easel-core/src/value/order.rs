@@ -17,7 +17,7 @@ impl Number {
     }
 
     /// The number as an integer that holds it exactly, or the float that it is.
-    fn whole(self) -> Result<i128, f64> {
+    pub(crate) fn whole(self) -> Result<i128, f64> {
         match self {
             Number::Int(n) => Ok(n.into()),
             Number::Big(n) => Ok(n.into()),

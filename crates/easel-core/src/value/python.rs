@@ -1,4 +1,4 @@
-//! Values as Python writes them, for the places in which canvases rely on it.
+//! Values as Python writes them, for the places in which workflows rely on it.
 
 use std::fmt::{self, Write};
 
@@ -15,6 +15,19 @@ impl Value {
     /// ```
     pub fn python(&self) -> impl fmt::Display {
         Python(self)
+    }
+
+    /// As Python's `repr()`: the same, but a text in quotes.
+    pub fn python_source(&self) -> impl fmt::Display {
+        Source(self)
+    }
+}
+
+struct Source<'v>(&'v Value);
+
+impl fmt::Display for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        source(self.0, f)
     }
 }
 
@@ -71,11 +84,35 @@ fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             '\t' => f.write_str("\\t")?,
             '\\' => f.write_str("\\\\")?,
             c if c == quote => write!(f, "\\{c}")?,
-            c if c.is_control() => write!(f, "\\x{:02x}", u32::from(c))?,
-            c => f.write_char(c)?,
+            c if is_seen(c) => f.write_char(c)?,
+            c => escape(c, f)?,
         }
     }
     f.write_char(quote)
+}
+
+/// The shortest of Python's escapes by number: `\x0b`, `\u200b`, `\U000e0001`.
+pub(crate) fn escape(c: char, out: &mut impl Write) -> fmt::Result {
+    match u32::from(c) {
+        n @ ..=0xff => write!(out, "\\x{n:02x}"),
+        n @ ..=0xffff => write!(out, "\\u{n:04x}"),
+        n => write!(out, "\\U{n:08x}"),
+    }
+}
+
+/// False for controls, invisible formatting, private characters, and blanks other than the space. Characters that no
+/// version of Unicode had assigned yet are shown, where Python escapes them.
+fn is_seen(c: char) -> bool {
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    let hidden = matches!(c,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+        | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}'
+        | '\u{f0000}'..);
+    !(hidden || c.is_control() || c.is_whitespace())
 }
 
 #[cfg(test)]
@@ -108,5 +145,9 @@ mod tests {
             r#"["it's", '"', '\'"']"#
         );
         assert_eq!(python(r#"["a\nb\\\t\u0001"]"#), r"['a\nb\\\t\x01']");
+        assert_eq!(
+            python("[\"1\u{a0}€\u{200b}\u{e0001}ä\"]"),
+            r"['1\xa0€\u200b\U000e0001ä']"
+        );
     }
 }
