@@ -146,11 +146,11 @@ pub struct Unresolved {
 
 impl ArgumentTemplate {
     /// Compiles an argument. In it, `${NAME}` is a secret where the name is one of `secrets`; `bind` says what the names
-    /// in placeholders stand for. Also returned is what was noticed in the texts, in the order in which they stand.
+    /// in placeholders stand for, given where in the argument their text stands. Also returned is what was noticed in the texts, in the order in which they stand.
     pub fn compile(
         argument: &Value,
         secrets: Secrets<'_>,
-        bind: &mut dyn FnMut(&Chain) -> Binding,
+        bind: &mut dyn FnMut(&Path, &Chain) -> Binding,
     ) -> (ArgumentTemplate, Vec<LocatedFinding>) {
         let mut compiler = Compiler {
             secrets,
@@ -229,7 +229,7 @@ impl ArgumentTemplate {
 
 struct Compiler<'c> {
     secrets: Secrets<'c>,
-    bind: &'c mut dyn FnMut(&Chain) -> Binding,
+    bind: &'c mut dyn FnMut(&Path, &Chain) -> Binding,
     path: Vec<Step>,
     findings: Vec<LocatedFinding>,
 }
@@ -265,13 +265,13 @@ impl Compiler<'_> {
 
     fn text(&mut self, text: &str) -> ArgumentTemplate {
         let parsed = format::parse(text, self.secrets);
-        let path = &self.path;
+        let path = Path(self.path.as_slice().into());
         self.findings
             .extend(parsed.findings().iter().map(|finding| LocatedFinding {
-                path: Path(path.as_slice().into()),
+                path: path.clone(),
                 finding: finding.clone(),
             }));
-        ArgumentTemplate::Text(parsed.bind(&mut *self.bind))
+        ArgumentTemplate::Text(parsed.bind(|chain| (self.bind)(&path, chain)))
     }
 }
 
@@ -289,7 +289,7 @@ mod tests {
         ArgumentTemplate::compile(
             &json(argument),
             Secrets::Declared(&declared),
-            &mut |chain| match &*chain.root {
+            &mut |_, chain| match &*chain.root {
                 "topic" => Binding::Read {
                     read: ReadId(0),
                     used: 0,
@@ -401,7 +401,7 @@ mod tests {
                 }
             }
             prop_assume!(!value.to_json_text().contains('$'));
-            let mut bind = |_: &Chain| Binding::Unknown("".into());
+            let mut bind = |_: &Path, _: &Chain| Binding::Unknown("".into());
             let (template, _) = ArgumentTemplate::compile(&doubled(&value), Secrets::None, &mut bind);
             prop_assert_eq!(template.render(&Inputs::default()), Ok(Argument::Value(value)));
         }

@@ -111,9 +111,20 @@ pub struct Expression {
 }
 
 impl Expression {
+    /// The expression `None`.
+    pub fn null() -> Expression {
+        Expression {
+            root: tree::Node {
+                kind: tree::Kind::Constant(Value::Null),
+                span: 0..0,
+            },
+            sources: Vec::new(),
+        }
+    }
+
     /// Everything it reads, in order; what stands twice comes twice.
     pub fn reads(&self) -> impl Iterator<Item = ReadId> {
-        self.sources.iter().filter_map(Source::read)
+        self.sources.iter().flat_map(Source::reads)
     }
 
     /// The value of the expression. What is missing or still arriving reads as `null`.

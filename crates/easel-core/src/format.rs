@@ -223,25 +223,25 @@ pub struct Rendered {
 impl FormatString {
     /// Everything it reads, in order; what stands twice comes twice.
     pub fn reads(&self) -> impl Iterator<Item = ReadId> {
-        self.sources.iter().filter_map(Source::read)
+        self.sources.iter().flat_map(Source::reads)
     }
 
     /// The reads that are inserted as they are: no step behind what the read covers, no format, and no conversion but to
     /// text. Who lists a node's inputs beside such a text need not repeat them.
     pub fn whole(&self) -> impl Iterator<Item = ReadId> {
-        self.pieces.iter().filter_map(|piece| {
-            let Piece::Field(field) = piece else {
-                return None;
-            };
-            let plain = matches!(field.conversion, None | Some(Conversion::Text));
-            match self.sources.get(field.chain?)? {
-                Source::Read { read, rest }
-                    if rest.is_empty() && plain && field.format == Format::None =>
-                {
-                    Some(*read)
-                }
-                _ => None,
-            }
+        let fields = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Field(field) => Some(field),
+            _ => None,
+        });
+        let plain = fields.filter(|field| {
+            let as_text = matches!(field.conversion, None | Some(Conversion::Text));
+            as_text && field.format == Format::None
+        });
+        let sources = plain.filter_map(|field| self.sources.get(field.chain?));
+        let places = sources.flat_map(|source| source.places());
+        places.filter_map(|place| match place {
+            Source::Read { read, rest } if rest.is_empty() => Some(*read),
+            _ => None,
         })
     }
 

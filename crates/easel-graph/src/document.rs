@@ -1,5 +1,6 @@
 //! A graph as typed data: every key of the format, each with its place in the text.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -35,6 +36,12 @@ impl<T> Deref for Spanned<T> {
 
     fn deref(&self) -> &T {
         &self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Spanned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
     }
 }
 

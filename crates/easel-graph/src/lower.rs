@@ -161,7 +161,9 @@ impl<'a> Lowering<'a> {
         let made = self.kind(&mut reader);
         let (handlers, others): (Vec<_>, Vec<_>) =
             self.dependents().partition(|&(_, handles)| handles);
-        let only_ids = |nodes: Vec<(&Arc<str>, bool)>| nodes.into_iter().map(|(id, _)| id.clone());
+        let ids = |nodes: Vec<(&Arc<str>, bool)>| -> Vec<Arc<str>> {
+            nodes.into_iter().map(|(id, _)| id.clone()).collect()
+        };
         if let Some(name) = &node.writes {
             reader.publishes = Some(reader.write(names::variable(name)));
         }
@@ -185,8 +187,8 @@ impl<'a> Lowering<'a> {
                 let outer: &Level<'_> = &self.names.levels[outer];
                 Some(outer.find(&container.id)?.1.clone())
             }),
-            downstream: only_ids(others).collect(),
-            on_error: only_ids(handlers).collect(),
+            downstream: ids(others),
+            on_error: ids(handlers),
             reads: reader.reads,
             writes: reader.writes,
             params: Value::from(made.params),

@@ -163,6 +163,9 @@ impl<'e> Evaluation<'e> {
                 Ok(value)
             }
             Some(Source::Constant(value)) => Ok(Cow::Borrowed(value)),
+            Some(source @ Source::First(_)) => {
+                Ok(Cow::Owned(source.value(self.inputs).unwrap_or_default()))
+            }
             Some(Source::Unknown(why)) => {
                 Err(Failure::new(ErrorKind::Unknown, &**why).at(&node.span))
             }

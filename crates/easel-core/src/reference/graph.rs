@@ -52,6 +52,8 @@ pub enum Binding {
     },
     /// This value, for the whole chain.
     Constant(Value),
+    /// The first of these that is there.
+    First(Vec<Binding>),
     /// Nothing that can be named there. In an expression an error when it is evaluated, in a template text that stays as
     /// it is written.
     Unknown(
@@ -67,6 +69,8 @@ pub(crate) enum Source {
     Read { read: ReadId, rest: Path },
     /// A value.
     Constant(Value),
+    /// The first of these that is there.
+    First(Box<[Source]>),
     /// Nothing, and why.
     Unknown(Arc<str>),
 }
@@ -79,16 +83,27 @@ impl Source {
                 rest: chain.path(used),
             },
             Binding::Constant(value) => Source::Constant(value),
+            Binding::First(all) => {
+                Source::First(all.into_iter().map(|one| Source::new(one, chain)).collect())
+            }
             Binding::Unknown(why) => Source::Unknown(why),
         }
     }
 
-    /// The read, if it is one.
-    pub(crate) fn read(&self) -> Option<ReadId> {
+    /// What it is looked for in, one after the other.
+    pub(crate) fn places(&self) -> &[Source] {
         match self {
-            Source::Read { read, .. } => Some(*read),
-            Source::Constant(_) | Source::Unknown(_) => None,
+            Source::First(all) => all,
+            one => std::slice::from_ref(one),
         }
+    }
+
+    /// Everything it may read.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = ReadId> {
+        self.places().iter().filter_map(|place| match place {
+            Source::Read { read, .. } => Some(*read),
+            _ => None,
+        })
     }
 
     /// The value it leads to; `None` for what is missing or unknown.
@@ -96,6 +111,7 @@ impl Source {
         match self {
             Source::Read { read, rest } => rest.walk(inputs.get(*read).value()?),
             Source::Constant(value) => Some(value.clone()),
+            Source::First(all) => all.iter().find_map(|one| one.value(inputs)),
             Source::Unknown(_) => None,
         }
     }

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         let (compiled, findings) = ArgumentTemplate::compile(
             &arguments,
             Secrets::Declared(&secrets),
-            &mut |chain, path| {
+            &mut |path, chain| {
                 let (place, text) = within(place, &arguments, path);
                 self.bind(&place, &text, Language::Template, chain)
             },
@@ -177,8 +177,10 @@ impl<'a> Reader<'a> {
 
     /// What a name of a text stands for, with its values among the node's reads.
     fn bind(&mut self, place: &Place, text: &str, language: Language, chain: &Chain) -> Binding {
-        let Meaning { reads, missing } =
-            self.names.meaning(self.level, self.node, language, chain);
+        let meaning = (self.names).meaning(self.level, self.node, language, chain);
+        let Meaning { reads, missing } = meaning;
+        // An expression may ask for a value that is never there, but not by a name that there is not.
+        let namespaced = matches!(&*chain.root, "inputs" | "nodes" | "vars" | "state");
         let written = text.get(chain.span.clone()).unwrap_or(&chain.root);
         if let Some(why) = missing {
             let kind = FindingKind::Missing {
@@ -211,8 +213,8 @@ impl<'a> Reader<'a> {
             }
         }
         match (bound.len(), language) {
-            (0, Language::Expression) => Binding::Constant(Value::Null),
-            (0, _) => Binding::Unknown("nothing goes by that name".into()),
+            (0, Language::Expression) if namespaced => Binding::Constant(Value::Null),
+            (0, _) => Binding::Unknown(format!("nothing is called {}", chain.root).into()),
             (1, _) => bound.remove(0),
             _ => Binding::First(bound),
         }
