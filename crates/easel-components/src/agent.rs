@@ -2,8 +2,8 @@
 
 mod arguments;
 mod question;
-mod rounds;
-mod toolbox;
+pub(crate) mod rounds;
+pub(crate) mod toolbox;
 
 use std::sync::Arc;
 

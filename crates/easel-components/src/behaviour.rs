@@ -16,6 +16,7 @@ use easel_tools::World;
 use futures::future::BoxFuture;
 
 use crate::clock::Clock;
+use crate::functions::Functions;
 use crate::site::Site;
 use crate::stream::{Piece, StreamReader, StreamWriter};
 use crate::tool::{Tool, ToolSite};
@@ -137,6 +138,8 @@ pub struct RunContext {
     pub turn: Arc<Turn>,
     /// The outside world.
     pub services: Arc<Services>,
+    /// The Python of the workflow's package.
+    pub functions: Arc<dyn Functions>,
     /// The way back to the driver while an attempt is under way.
     pub wire: Arc<dyn Wire>,
 }

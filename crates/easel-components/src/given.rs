@@ -138,7 +138,7 @@ impl Given {
     }
 }
 
-fn not_set(name: &str, call: &Call) -> Fault {
+pub(crate) fn not_set(name: &str, call: &Call) -> Fault {
     let node = &call.node().draft.name;
     let message = format!(
         "\"{node}\" cannot run: the secret {name} is not set. Set an environment variable of that name, or whatever this Easel takes its secrets from."

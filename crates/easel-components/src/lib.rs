@@ -19,7 +19,9 @@ mod exe_sql;
 mod fields;
 mod form;
 mod function;
+mod functions;
 mod given;
+pub mod graph;
 mod invoke;
 mod jinja;
 mod later;
@@ -48,6 +50,7 @@ mod variable_assigner;
 pub use behaviour::{
     Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, RunContext, Services, Wire,
 };
+pub use functions::{Called, Functions, NoFunctions, Verdict};
 pub use registry::Registry;
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 pub use tool::{Tool, ToolAnswer, ToolComponent, ToolSite};

@@ -51,6 +51,22 @@ impl Registry {
         self.by_name.get(&name.to_lowercase())
     }
 
+    /// The component that is a tool of that name: it is called so itself, or models know it by that name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<dyn Component>> {
+        let by_function = || {
+            let mut tables = self.catalog.iter();
+            let named = |table: &&Arc<easel_catalog::Component>| {
+                table
+                    .tool
+                    .as_ref()
+                    .is_some_and(|tool| *tool.function == *name)
+            };
+            tables.find(named).and_then(|table| self.get(&table.name))
+        };
+        let component = self.get(name).or_else(by_function)?;
+        component.table().tool.is_some().then_some(component)
+    }
+
     /// The tables of all components, those without a behaviour included.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog

@@ -168,10 +168,13 @@ impl<'a> Lowering<'a> {
             reader.publishes = Some(reader.write(names::variable(name)));
         }
         // A name that cannot be read as an expression would otherwise run as if it were not there.
-        let unread = reader.findings.iter().find_map(|finding| match &finding.kind {
-            FindingKind::Syntax(error) => Some((finding.place.last_key(), error.to_string())),
-            _ => None,
-        });
+        let unread = reader
+            .findings
+            .iter()
+            .find_map(|finding| match &finding.kind {
+                FindingKind::Syntax(error) => Some((finding.place.last_key(), error.to_string())),
+                _ => None,
+            });
         let unread = unread.map(|(key, error)| {
             let message = format!("\"{}\" cannot run: its `{key}` {error}", node.id);
             Fault::new("bad_expression", message)

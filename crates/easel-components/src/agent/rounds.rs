@@ -20,7 +20,7 @@ const MOST_CALLS: usize = 32;
 
 /// What the tools of an agent found and made.
 #[derive(Default)]
-pub(super) struct Haul {
+pub(crate) struct Haul {
     /// What answers may cite.
     pub references: Vec<Value>,
     /// Files: `{name, url, mime_type, size}`.
@@ -65,7 +65,15 @@ impl Rounds<'_> {
                     outlet.thought(&format!("Running the {} tool...", call.name));
                 }
             }
-            self.make(asker, &calls, composed, haul).await;
+            make(
+                self.toolbox,
+                self.trail,
+                asker,
+                &calls,
+                &mut composed.messages,
+                haul,
+            )
+            .await;
             fit::tool_answers(&mut composed.messages, self.window);
             // Who reads along sees where things come from; what goes on to other nodes stays plain.
             if outlet.is_some() && !haul.references.is_empty() {
@@ -81,72 +89,71 @@ impl Rounds<'_> {
         };
         asker.ask(ask, outlet).await
     }
+}
 
-    /// Makes the calls of one answer, all at once, and adds what they gave in their order.
-    async fn make(
-        &self,
-        asker: &mut Asker<'_>,
-        calls: &[ToolCall],
-        composed: &mut Composed,
-        haul: &mut Haul,
-    ) {
-        let gathered = asker.call.gathered.iter().chain(&haul.references);
-        let call = Call {
-            gathered: Arc::new(gathered.cloned().collect()),
-            ..asker.call.clone()
-        };
-        let made = calls.iter().enumerate().map(|(at, wanted)| {
-            let call = &call;
-            async move {
-                match at < MOST_CALLS {
-                    true => self.make_one(call, wanted).await,
-                    false => ToolAnswer::failure(format!(
-                        "This call was not made: {MOST_CALLS} at a time are the most."
-                    )),
-                }
+/// Makes the calls of one answer, all at once, and adds what they gave to the conversation, in their order.
+pub(crate) async fn make(
+    toolbox: &Toolbox,
+    trail: &str,
+    asker: &mut Asker<'_>,
+    calls: &[ToolCall],
+    messages: &mut Vec<Message>,
+    haul: &mut Haul,
+) {
+    let gathered = asker.call.gathered.iter().chain(&haul.references);
+    let call = Call {
+        gathered: Arc::new(gathered.cloned().collect()),
+        ..asker.call.clone()
+    };
+    let made = calls.iter().enumerate().map(|(at, wanted)| {
+        let call = &call;
+        async move {
+            match at < MOST_CALLS {
+                true => make_one(toolbox, trail, call, wanted).await,
+                false => ToolAnswer::failure(format!(
+                    "This call was not made: {MOST_CALLS} at a time are the most."
+                )),
             }
-        });
-        for (wanted, answer) in calls.iter().zip(join_all(made).await) {
-            asker.use_more(answer.usage);
-            haul.references.extend(answer.references);
-            haul.artifacts.extend(answer.artifacts);
-            composed
-                .messages
-                .push(Message::tool(wanted.id.clone(), answer.text));
         }
+    });
+    for (wanted, answer) in calls.iter().zip(join_all(made).await) {
+        asker.use_more(answer.usage);
+        haul.references.extend(answer.references);
+        haul.artifacts.extend(answer.artifacts);
+        messages.push(Message::tool(wanted.id.clone(), answer.text));
     }
+}
 
-    async fn make_one(&self, call: &Call, wanted: &ToolCall) -> ToolAnswer {
-        let clock = &call.run.services.clock;
-        let began = clock.now();
-        let offered = self.toolbox.find(&wanted.name);
-        let read = offered.and_then(|offered| {
-            let (schema, check) = (&offered.schema, offered.check());
-            let arguments = arguments::read(&wanted.name, &wanted.arguments, schema, check)?;
-            Ok((offered, arguments))
-        });
-        let (arguments, answer) = match read {
-            Ok((offered, arguments)) => {
-                let shown = Value::from(arguments.clone());
-                (shown, offered.call(arguments, call).await)
-            }
-            Err(told) => {
-                let written = serde_json::from_str(&wanted.arguments).ok();
-                let written = written.unwrap_or_else(|| Value::from(wanted.arguments.clone()));
-                (written, ToolAnswer::failure(told))
-            }
-        };
-        let execute = &call.execute;
-        let note = Note::ToolCall {
-            path: self.trail.into(),
-            tool: wanted.name.clone(),
-            arguments,
-            result: Value::from(answer.text.clone()),
-            milliseconds: u64::try_from(clock.now().0 - began.0).unwrap_or(0),
-        };
-        call.run.wire.note(execute.node, note);
-        answer
-    }
+async fn make_one(toolbox: &Toolbox, trail: &str, call: &Call, wanted: &ToolCall) -> ToolAnswer {
+    let clock = &call.run.services.clock;
+    let began = clock.now();
+    let offered = toolbox.find(&wanted.name);
+    let read = offered.and_then(|offered| {
+        let (schema, check) = (&offered.schema, offered.check());
+        let arguments = arguments::read(&wanted.name, &wanted.arguments, schema, check)?;
+        Ok((offered, arguments))
+    });
+    let (arguments, answer) = match read {
+        Ok((offered, arguments)) => {
+            let shown = Value::from(arguments.clone());
+            (shown, offered.call(arguments, call).await)
+        }
+        Err(told) => {
+            let written = serde_json::from_str(&wanted.arguments).ok();
+            let written = written.unwrap_or_else(|| Value::from(wanted.arguments.clone()));
+            (written, ToolAnswer::failure(told))
+        }
+    };
+    let execute = &call.execute;
+    let note = Note::ToolCall {
+        path: trail.into(),
+        tool: wanted.name.clone(),
+        arguments,
+        result: Value::from(answer.text.clone()),
+        milliseconds: u64::try_from(clock.now().0 - began.0).unwrap_or(0),
+    };
+    call.run.wire.note(execute.node, note);
+    answer
 }
 
 /// Links to files that an answer does not show yet, in Markdown.

@@ -17,7 +17,7 @@ const NOT_AVAILABLE: &str = "not_available";
 
 /// The tools of one agent, prepared.
 #[derive(Default)]
-pub(super) struct Toolbox {
+pub(crate) struct Toolbox {
     tools: Vec<Offered>,
     specs: Vec<ToolSpec>,
     /// What people are told about tools that are left out.
@@ -25,7 +25,7 @@ pub(super) struct Toolbox {
 }
 
 /// A tool under the name the model knows.
-pub(super) struct Offered {
+pub(crate) struct Offered {
     /// What it does.
     tool: Arc<dyn Tool>,
     /// How many seconds one call may take.
@@ -111,13 +111,28 @@ impl Toolbox {
         Ok(toolbox)
     }
 
+    /// Tools under their own names, each with the seconds that a call may take.
+    pub(crate) fn of(tools: impl IntoIterator<Item = (Arc<dyn Tool>, Option<f64>)>) -> Toolbox {
+        let mut toolbox = Toolbox::default();
+        for (tool, limit_s) in tools {
+            let spec = tool.spec();
+            toolbox.push(tool, spec, limit_s);
+        }
+        toolbox
+    }
+
     fn add(&mut self, tool: Arc<dyn Tool>, index: usize, limit_s: Option<f64>) {
         let spec = tool.spec();
-        let schema = spec.parameters.clone();
-        self.specs.push(ToolSpec {
+        let spec = ToolSpec {
             name: offered_name(&spec.name, index).into(),
             ..spec
-        });
+        };
+        self.push(tool, spec, limit_s);
+    }
+
+    fn push(&mut self, tool: Arc<dyn Tool>, spec: ToolSpec, limit_s: Option<f64>) {
+        let schema = spec.parameters.clone();
+        self.specs.push(spec);
         self.tools.push(Offered {
             check: OnceLock::new(),
             schema,
@@ -127,12 +142,12 @@ impl Toolbox {
     }
 
     /// True if there are none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
     /// What the model is offered.
-    pub(super) fn specs(&self) -> &[ToolSpec] {
+    pub(crate) fn specs(&self) -> &[ToolSpec] {
         &self.specs
     }
 

@@ -49,7 +49,8 @@ pub(super) fn resolve(workflow: &mut Workflow, findings: &mut Vec<Finding>) {
                 Kind::Each {
                     collect: wanted, ..
                 } => {
-                    let gather = |(port, what): &(Arc<str>, Gather)| (port.clone(), what.map(&mut slot));
+                    let gather =
+                        |(port, what): &(Arc<str>, Gather)| (port.clone(), what.map(&mut slot));
                     collect.extend(wanted.iter().map(gather));
                 }
                 Kind::Once { give } | Kind::Repeat { give, .. } => {

@@ -41,7 +41,10 @@ impl Machine {
         // Asked again in a loop, it asks afresh; what it does not ask for stays as it was.
         state.answers.retain(|key, _| keeps(key));
         for field in fields {
-            let given = field.given.iter().filter_map(|&read| state.inputs.get(read).value());
+            let given = field
+                .given
+                .iter()
+                .filter_map(|&read| state.inputs.get(read).value());
             if let Some(value) = given.into_iter().find(|value| !value.is_null()) {
                 state.answers.insert(field.key.clone(), value.clone());
             }

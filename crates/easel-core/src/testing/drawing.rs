@@ -14,8 +14,8 @@ use crate::draft::{
     NodeDraft, OnFailure, Otherwise,
 };
 use crate::event::Fault;
-use crate::reference::{Path, Reference, Root};
 use crate::reference::canvas::{Grammar, bare};
+use crate::reference::{Path, Reference, Root};
 use crate::workflow::Workflow;
 
 /// A draft in the making. Nodes exist from the moment they are named.

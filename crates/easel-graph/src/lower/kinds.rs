@@ -64,7 +64,10 @@ impl Lowering<'_> {
         self.task(reader, &mut params);
         let dependencies = reader.dependencies();
         params.insert("depends_on".into(), texts(dependencies));
-        params.insert("tools".into(), texts(node.tools.iter().map(|t| (**t).clone())));
+        params.insert(
+            "tools".into(),
+            texts(node.tools.iter().map(|t| (**t).clone())),
+        );
         self.arguments(reader);
         let structured = *node.mode == Mode::Structured;
         params.insert("structured".into(), Value::from(structured));
@@ -106,9 +109,15 @@ impl Lowering<'_> {
         if let Some(instructions) = filled(&node.instructions) {
             return render("instructions", instructions);
         }
-        let purpose = [("purpose", &node.purpose), ("description", &node.description)];
+        let purpose = [
+            ("purpose", &node.purpose),
+            ("description", &node.description),
+        ];
         let purpose = purpose.into_iter().find_map(|(k, t)| Some((k, filled(t)?)));
-        let rest = [("goal", &node.goal), ("expected_result", &node.expected_result)];
+        let rest = [
+            ("goal", &node.goal),
+            ("expected_result", &node.expected_result),
+        ];
         let rest = rest.into_iter().filter_map(|(k, t)| Some((k, filled(t)?)));
         for (key, text) in purpose.into_iter().chain(rest) {
             render(key, text);
@@ -144,7 +153,10 @@ impl Lowering<'_> {
         set("model", text(&node.model));
         let policy = &node.policy;
         set("temperature", policy.temperature.map(|t| Value::from(*t)));
-        set("max_tokens", policy.max_new_tokens.map(|n| Value::from(i64::from(*n))));
+        set(
+            "max_tokens",
+            policy.max_new_tokens.map(|n| Value::from(i64::from(*n))),
+        );
         params
     }
 
@@ -183,12 +195,18 @@ impl Lowering<'_> {
         let known = |id: &str| here.find(id).map(|(_, id)| id.clone());
         let target = |to: &str| Value::from(known(to).unwrap_or_else(|| to.into()));
         let choice = |label: &str, to: &str| {
-            let members = [("label", Value::from(label)), ("to", target(to)), ("id", Value::from(to))];
+            let members = [
+                ("label", Value::from(label)),
+                ("to", target(to)),
+                ("id", Value::from(to)),
+            ];
             Value::from(Object::from_iter(members.map(|(k, v)| (Arc::from(k), v))))
         };
         let targets: Vec<Arc<str>> = node.targets().map(|t| (**t).clone()).collect();
         let is_target = |id: &Arc<str>| targets.iter().any(|t| known(t).as_ref() == Some(id));
-        let always = self.dependents().filter(|&(id, handles)| !handles && !is_target(id));
+        let always = self
+            .dependents()
+            .filter(|&(id, handles)| !handles && !is_target(id));
         params.insert("always".into(), texts(always.map(|(id, _)| id.clone())));
         if let Some(default) = &node.default {
             params.insert("default".into(), target(default));
@@ -228,7 +246,9 @@ impl Lowering<'_> {
                 ("purpose", &node.purpose),
                 ("goal", &node.goal),
             ];
-            let question = question.into_iter().find_map(|(k, t)| Some((k, filled(t)?)));
+            let question = question
+                .into_iter()
+                .find_map(|(k, t)| Some((k, filled(t)?)));
             if let Some((key, text)) = question {
                 let text = reader.template(&node.key(key), text, Language::Question);
                 reader.fields.push(("question".into(), Field::Format(text)));
@@ -417,7 +437,9 @@ impl Lowering<'_> {
         params.insert("name".into(), Value::from((*node.id).clone()));
         if let Some(value) = &node.value {
             let template = reader.template(&node.key("value"), value, Language::Template);
-            reader.fields.push(("value".into(), Field::Format(template)));
+            reader
+                .fields
+                .push(("value".into(), Field::Format(template)));
         }
         Made::task(params, EffectClass::Pure)
     }
@@ -448,6 +470,8 @@ fn keyword_params(keywords: Keywords) -> Object {
 /// A name as Python has them, as far as letters, digits and underscores go.
 fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
-    let first = letters.next().is_some_and(|c| c == '_' || c.is_alphabetic());
+    let first = letters
+        .next()
+        .is_some_and(|c| c == '_' || c.is_alphabetic());
     first && letters.all(|c| c == '_' || c.is_alphanumeric())
 }

@@ -167,7 +167,9 @@ impl<'a> Names<'a> {
                 let place = here.nodes.len();
                 here.by_id.entry(&node.id).or_insert(place);
                 let variables = node.writes.iter().chain(&node.accumulate);
-                names.variables.extend(variables.map(|name| (**name).clone()));
+                names
+                    .variables
+                    .extend(variables.map(|name| (**name).clone()));
                 if node.kind.has_body() {
                     open.push((Some((level, place, node)), id.clone(), &node.body[..]));
                 }
@@ -207,13 +209,7 @@ impl<'a> Names<'a> {
     }
 
     /// What a chain names in a text of a node.
-    pub fn meaning(
-        &self,
-        level: usize,
-        node: &Node,
-        language: Language,
-        chain: &Chain,
-    ) -> Meaning {
+    pub fn meaning(&self, level: usize, node: &Node, language: Language, chain: &Chain) -> Meaning {
         match language {
             Language::Expression => self.in_expression(level, chain),
             Language::Template | Language::Question => {
@@ -222,13 +218,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn in_template(
-        &self,
-        level: usize,
-        node: &Node,
-        language: Language,
-        chain: &Chain,
-    ) -> Meaning {
+    fn in_template(&self, level: usize, node: &Node, language: Language, chain: &Chain) -> Meaning {
         let full = language == Language::Template;
         let name = &*chain.root;
         let mut found = Vec::new();
@@ -250,7 +240,10 @@ impl<'a> Names<'a> {
         }
         let missing = self.missing(level, node, language, chain);
         // A run of a graph that declares nothing takes whatever it is given.
-        if self.document.inputs.is_empty() && matches!(missing, Missing::Unknown { .. }) && !is_namespace(name) {
+        if self.document.inputs.is_empty()
+            && matches!(missing, Missing::Unknown { .. })
+            && !is_namespace(name)
+        {
             found.push((input(name), 0));
         }
         Meaning {
@@ -341,7 +334,10 @@ impl<'a> Names<'a> {
     }
 
     fn dependency(&self, level: usize, node: &Node, id: &str) -> Option<Reference> {
-        let declared = node.depends_on.iter().any(|dependency| ***dependency == *id);
+        let declared = node
+            .depends_on
+            .iter()
+            .any(|dependency| ***dependency == *id);
         let (_, id) = self.levels.get(level)?.find(id).filter(|_| declared)?;
         Some(value_of(id))
     }
@@ -401,7 +397,11 @@ impl<'a> Names<'a> {
 
     /// Whether a run may be given an input of that name that can be read.
     pub fn is_input(&self, name: &str) -> bool {
-        let declared = self.document.inputs.iter().any(|input| **input.name == *name);
+        let declared = self
+            .document
+            .inputs
+            .iter()
+            .any(|input| **input.name == *name);
         let asked = |node: &&Node| {
             *node.kind == Kind::Input
                 && *node.input_mode != InputMode::Dict
@@ -423,13 +423,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn missing(
-        &self,
-        level: usize,
-        node: &Node,
-        language: Language,
-        chain: &Chain,
-    ) -> Missing {
+    fn missing(&self, level: usize, node: &Node, language: Language, chain: &Chain) -> Missing {
         let step = chain.steps.first().map(|step| &step.name);
         let (name, of_nodes) = match (&*chain.root, step) {
             ("nodes", Some(step)) => (step, true),
@@ -573,7 +567,11 @@ pub fn variable(name: &str) -> Reference {
 /// One input.
 pub fn input(name: &str) -> Reference {
     let path = Path([Step::parse(name)].into());
-    reference(format!("inputs.{name}"), Root::Variable(INPUTS.into()), path)
+    reference(
+        format!("inputs.{name}"),
+        Root::Variable(INPUTS.into()),
+        path,
+    )
 }
 
 /// All inputs.

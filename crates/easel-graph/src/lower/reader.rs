@@ -199,7 +199,9 @@ impl<'a> Reader<'a> {
                 && alone
                 && !of_node
                 && language == Language::Template
-                && !self.names.is_surely_written(self.level, self.node, &variable)
+                && !self
+                    .names
+                    .is_surely_written(self.level, self.node, &variable)
             {
                 self.find(place, chain.span.clone(), FindingKind::Unsure { variable });
             }

@@ -26,7 +26,10 @@ impl Results {
         let Some(top) = names.levels.first() else {
             return Results::default();
         };
-        let outputs = top.nodes.iter().filter(|(node, _)| *node.kind == Kind::Output);
+        let outputs = top
+            .nodes
+            .iter()
+            .filter(|(node, _)| *node.kind == Kind::Output);
         let listed = document.outputs.iter().filter(|id| top.find(id).is_some());
         Results {
             outputs: outputs.map(|(node, _)| (*node.id).clone()).collect(),
@@ -77,7 +80,9 @@ fn sinks<'l, 'a>(level: &'l Level<'a>) -> Vec<&'l (&'a Node, Arc<str>)> {
     let dependencies = level.nodes.iter().flat_map(|(node, _)| &node.depends_on);
     let needed: HashSet<&str> = dependencies.map(|id| &***id).collect();
     let nodes = level.nodes.iter();
-    nodes.filter(|(node, _)| !needed.contains(&**node.id)).collect()
+    nodes
+        .filter(|(node, _)| !needed.contains(&**node.id))
+        .collect()
 }
 
 /// The last node of an order in which each stands behind what it depends on, as the old engine sorts: of the nodes that

@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use crate::Value;
-use crate::draft::{
-    ACCUMULATED, FEEDBACK, Gather, INDEX, ITEM, RESULTS, STOP, VERDICTS,
-};
+use crate::draft::{ACCUMULATED, FEEDBACK, Gather, INDEX, ITEM, RESULTS, STOP, VERDICTS};
 use crate::event::{Completion, Fact, Ports};
 use crate::machine::NodeLife;
 use crate::testing::{Deed, Drawing, Run, World, draw, reference};
@@ -54,7 +52,10 @@ fn a_body_runs_once_and_gives_what_is_asked_of_it() {
         .reads("end", "sub@out.y");
     let run = World::new(&drawing).run();
     assert!(run.is_done());
-    assert_eq!(run.port("sub", "out"), Some(value(r#"{"x": "x", "y": "y"}"#)));
+    assert_eq!(
+        run.port("sub", "out"),
+        Some(value(r#"{"x": "x", "y": "y"}"#))
+    );
     assert_eq!(run.out("end"), "end(y)");
 }
 
@@ -66,7 +67,12 @@ fn of_several_ends_the_ones_that_were_reached_give_the_value() {
         .once("sub", gather())
         .inside("sub", "s -> x, y; s -> z")
         .branch("s");
-    let of = |chosen: &str| World::new(&drawing).chooses("s", chosen).run().port("sub", "out");
+    let of = |chosen: &str| {
+        World::new(&drawing)
+            .chooses("s", chosen)
+            .run()
+            .port("sub", "out")
+    };
     assert_eq!(of("x z"), Some("x".into()));
     assert_eq!(of("x y"), Some(value(r#"{"x": "x", "y": "y"}"#)));
     assert_eq!(of("z"), Some("z".into()), "none was reached");
@@ -194,7 +200,10 @@ fn items_keep_what_they_assign_to_themselves() {
             .reads("b", "env.w")
             .reads("end", "env.w");
         let run = World::new(&drawing).run();
-        assert_eq!(run.port("m", "out"), Some(value(r#"["b(a(1))", "b(a(2))"]"#)));
+        assert_eq!(
+            run.port("m", "out"),
+            Some(value(r#"["b(a(1))", "b(a(2))"]"#))
+        );
         assert_eq!(run.out("end"), "end(outside)");
     }
 }
@@ -247,7 +256,14 @@ fn a_retry_of_a_repeated_body_begins_at_its_first_pass() {
     let first = |out: &String| out.starts_with("write(0");
     assert_eq!(indices.len(), 3, "two passes, and one after the retry");
     assert_eq!(indices.iter().filter(|out| first(out)).count(), 2);
-    assert_eq!(run.port("draft", RESULTS).unwrap().as_array().unwrap().len(), 1);
+    assert_eq!(
+        run.port("draft", RESULTS)
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -274,7 +290,10 @@ fn a_run_goes_on_from_its_journal_while_a_verdict_is_awaited() {
             completion,
         },
     ));
-    assert_eq!(again.life_of(again.workflow().find("draft").unwrap()), Some(NodeLife::Done));
+    assert_eq!(
+        again.life_of(again.workflow().find("draft").unwrap()),
+        Some(NodeLife::Done)
+    );
 }
 
 #[test]

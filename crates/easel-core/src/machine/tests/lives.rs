@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use crate::draft::{Gather, Guard};
 use crate::event::{Fact, Fault};
 use crate::machine::edge::EdgeLife;
 use crate::machine::frame::FrameLife;
 use crate::machine::life::taken;
 use crate::machine::node::NodeLife;
 use crate::machine::run::RunLife;
-use crate::draft::{Gather, Guard};
 use crate::testing::{Deed, Drawing, Run, World, draw, reference};
 
 #[test]

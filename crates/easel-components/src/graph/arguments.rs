@@ -1,0 +1,92 @@
+//! Arguments of tools that stand in the file: rendered for a call, their secrets put in at the door of the tool.
+
+use std::sync::Arc;
+
+use easel_core::argument::{Argument, ArgumentTemplate, Part};
+use easel_core::draft::Field;
+use easel_core::event::Fault;
+use easel_core::{Object, Value};
+use indexmap::IndexMap;
+
+use super::prompt::unresolved;
+use crate::behaviour::{Call, Prepared};
+use crate::site::Site;
+
+/// Arguments by name, as the file has them.
+#[derive(Debug, Default)]
+pub(super) struct Arguments(IndexMap<Arc<str>, ArgumentTemplate>);
+
+/// Arguments by name for one call.
+pub(super) type Rendered = IndexMap<Arc<str>, Argument>;
+
+impl Arguments {
+    pub fn read(node: Prepared<'_>) -> Arguments {
+        let members = match Site::of_node(node).field("tool_args") {
+            Some(Field::Arguments(ArgumentTemplate::Object(members))) => members.clone(),
+            _ => IndexMap::new(),
+        };
+        Arguments(members)
+    }
+
+    /// The arguments of one call.
+    ///
+    /// Errors: what could not be filled in.
+    pub fn render(&self, call: &Call) -> Result<Rendered, Fault> {
+        let mut rendered = IndexMap::with_capacity(self.0.len());
+        let mut missing = Vec::new();
+        for (name, template) in &self.0 {
+            match template.render(call.inputs()) {
+                Ok(argument) => drop(rendered.insert(name.clone(), argument)),
+                Err(names) => missing.extend(names.into_iter().map(|one| one.name)),
+            }
+        }
+        match missing.is_empty() {
+            true => Ok(rendered),
+            false => Err(unresolved(call, "tool_args", missing.iter().map(|n| &**n))),
+        }
+    }
+}
+
+/// Whether a secret stands in an argument.
+pub(super) fn is_secret(argument: &Argument) -> bool {
+    argument.secrets().next().is_some()
+}
+
+/// The arguments as anybody may see them: `${NAME}` where a secret goes.
+pub(super) fn shown(arguments: &Rendered) -> Object {
+    let shown = arguments.iter();
+    shown
+        .map(|(name, argument)| (name.clone(), argument.shown()))
+        .collect()
+}
+
+/// An argument with its secrets put in, for the tool.
+///
+/// Errors: a secret that is not set.
+pub(super) fn open(argument: &Argument, call: &Call) -> Result<Value, Fault> {
+    Ok(match argument {
+        Argument::Value(value) => value.clone(),
+        Argument::Text(parts) => {
+            let mut text = String::new();
+            for part in parts {
+                match part {
+                    Part::Text(literal) => text.push_str(literal),
+                    Part::Secret(name) => match call.run.services.secrets.get(name) {
+                        Some(secret) => text.push_str(secret.expose()),
+                        None => return Err(crate::given::not_set(name, call)),
+                    },
+                }
+            }
+            Value::from(text)
+        }
+        Argument::Array(items) => {
+            let items = items.iter().map(|item| open(item, call));
+            Value::from(items.collect::<Result<Vec<_>, _>>()?)
+        }
+        Argument::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, member)| Ok((name.clone(), open(member, call)?)));
+            Value::from(members.collect::<Result<Object, Fault>>()?)
+        }
+    })
+}
