@@ -14,6 +14,7 @@ use thiserror::Error;
 use crate::document::{Document, InputDecl, InputMode, Node};
 use crate::kind::Kind;
 use crate::place::{Place, Step};
+use crate::structure::SUGGESTIONS;
 
 /// The key under which a bare value is given to a graph without declared inputs and without a single input node.
 pub const QUERY: &str = "query";
@@ -193,7 +194,10 @@ impl Document {
                 values.insert(key.clone(), value.clone());
                 continue;
             }
-            let meant = easel_catalog::nearest(key, declared.iter().copied()).map(str::to_owned);
+            let meant = (errors.len() + warnings.len() < SUGGESTIONS)
+                .then(|| easel_catalog::nearest(key, declared.iter().copied()))
+                .flatten()
+                .map(str::to_owned);
             if self.strict_inputs.value {
                 let input = key.clone();
                 errors.push(InputError::Undeclared { input, meant });

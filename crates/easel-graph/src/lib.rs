@@ -29,4 +29,5 @@ mod scalar;
 pub mod source;
 mod structure;
 mod typed;
+pub mod write;
 mod yaml;
