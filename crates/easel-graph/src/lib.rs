@@ -16,6 +16,7 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod admit;
 pub mod document;
 pub mod error;
 pub mod field;
@@ -24,10 +25,12 @@ mod json;
 pub mod kind;
 pub mod lower;
 pub mod marked;
+pub mod page;
 pub mod place;
 mod scalar;
-mod similar;
+pub mod schema;
 pub mod source;
 mod structure;
 mod typed;
+pub mod write;
 mod yaml;

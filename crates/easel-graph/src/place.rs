@@ -66,6 +66,13 @@ impl Place {
     }
 }
 
+impl Position {
+    /// The byte behind it.
+    pub fn end(self) -> usize {
+        self.offset + self.len
+    }
+}
+
 impl Deref for Place {
     type Target = [Step];
 

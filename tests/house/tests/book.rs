@@ -107,6 +107,11 @@ fn the_page_of_components_is_up_to_date() {
 }
 
 #[test]
+fn the_page_of_graph_keys_is_up_to_date() {
+    is_up_to_date("graph-keys.md", &easel_graph::page::all());
+}
+
+#[test]
 fn the_page_of_the_check_is_up_to_date() {
     let mut page = String::from(
         "# The check\n\n\

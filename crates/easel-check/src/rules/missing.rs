@@ -128,6 +128,8 @@ fn tolerant(node: &Node) -> HashSet<ReadId> {
                 asked.extend(tests.map(|test| test.left));
             }
             Field::Reference(_) | Field::Target(_) => {}
+            // In a graph what is missing is said by the text itself.
+            Field::Format(_) | Field::Expression(_) | Field::Arguments(_) => {}
         }
     }
     asked

@@ -451,7 +451,7 @@ impl<'a> Names<'a> {
         }
         Missing::Unknown {
             name: name.clone(),
-            like: crate::similar::similar(name, known).map(Arc::from),
+            like: easel_catalog::nearest(name, known.into_iter()).map(Arc::from),
         }
     }
 
@@ -481,7 +481,7 @@ impl<'a> Names<'a> {
         };
         Missing::Unknown {
             name: name.clone(),
-            like: crate::similar::similar(name, known).map(Arc::from),
+            like: easel_catalog::nearest(name, known.into_iter()).map(Arc::from),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Declared inputs, in the three spellings.
 
+use std::collections::HashMap;
+
 use easel_core::Value;
 
 use super::members::{Members, stated};
@@ -32,28 +34,26 @@ pub(super) fn read(members: &mut Members<'_>) -> Vec<InputDecl> {
         }
         _ => members.wrong_type("inputs", place, value, Holds::Inputs),
     }
-    for at in 1..inputs.len() {
-        let Some((before, [input, ..])) = inputs.split_at_checked(at) else {
-            break;
+    let mut first = HashMap::new();
+    for input in &inputs {
+        let Some(line) = first.insert(&*input.name.value, input.name.at.line) else {
+            continue;
         };
-        if let Some(first) = before.iter().find(|first| *first.name == *input.name) {
-            let cause = format!(
-                "The input `{}` is declared in line {} already.",
-                &*input.name, first.name.at.line
-            );
-            let (place, at) = (input.place.clone(), input.name.at);
-            let fix = "Leave one of them out.";
-            let subject = Some(&**input.name);
-            members.report(
-                Code::DuplicateInput,
-                Stage::Load,
-                place,
-                at,
-                subject,
-                cause,
-                fix,
-            );
-        }
+        let cause = format!(
+            "The input `{}` is declared in line {line} already.",
+            &*input.name
+        );
+        let (place, at) = (input.place.clone(), input.name.at);
+        let (subject, fix) = (Some(&**input.name), "Leave one of them out.");
+        members.report(
+            Code::DuplicateInput,
+            Stage::Load,
+            place,
+            at,
+            subject,
+            cause,
+            fix,
+        );
     }
     inputs
 }

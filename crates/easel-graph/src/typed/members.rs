@@ -9,6 +9,7 @@ use crate::field::{Field, Holds};
 use crate::finding::{Code, Finding, Stage};
 use crate::marked::{Data, Entry, Map, Marked};
 use crate::place::{Place, Position};
+use crate::structure::SUGGESTIONS;
 
 /// A mapping that is being read, and where to say what is wrong with it.
 pub(super) struct Members<'a> {
@@ -326,7 +327,10 @@ impl<'a> Members<'a> {
         let known = fields
             .iter()
             .flat_map(|field| [Some(field.name), field.alias]);
-        let fix = match easel_catalog::nearest(name, known.flatten()) {
+        let meant = (self.findings.len() < SUGGESTIONS)
+            .then(|| easel_catalog::nearest(name, known.flatten()))
+            .flatten();
+        let fix = match meant {
             Some(meant) => format!("Did you mean `{meant}`?"),
             None => "Leave it out.".to_owned(),
         };
