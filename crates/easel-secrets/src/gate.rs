@@ -339,7 +339,7 @@ impl Door<'_> {
             }
             Ok(())
         })?;
-        Ok(OpenedValue::new(value))
+        Ok(OpenedValue::of(value))
     }
 
     /// Masked from now on, and on the receipt.

@@ -41,6 +41,7 @@ mod receipt;
 mod resolver;
 mod sealed;
 mod secret;
+mod sieve;
 mod stream;
 mod vault;
 

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 
 use crate::forms::forms;
 use crate::secret::Secret;
+use crate::sieve::Sieve;
 
 /// What stands in place of a secret's value.
 pub const MASK: &str = "••••••";
@@ -47,8 +49,8 @@ struct Forms {
     search: AhoCorasick,
     /// In the order of their bytes, each with the name of its secret. The pattern of the search with the same index.
     sorted: Vec<(String, Arc<str>)>,
-    /// With which two bytes a form begins: one bit for each pair.
-    begins: Vec<u64>,
+    /// Finds where to search.
+    sieve: Sieve,
     /// The length of the longest form, in bytes.
     longest: usize,
     /// Whether one of them could be a number.
@@ -132,8 +134,11 @@ impl Masker {
     ) -> Option<Vec<(usize, usize)>> {
         let forms = self.forms.as_ref()?;
         tally.scanned += text.len() as u64;
-        let found = forms.search.find_overlapping_iter(text);
-        let found = found.map(|found| (found.start(), found.end()));
+        let text = text.as_bytes();
+        let found = forms.stretches(text).flat_map(|stretch| {
+            let found = forms.search.find_overlapping_iter(&text[stretch.clone()]);
+            found.map(move |found| (stretch.start + found.start(), stretch.start + found.end()))
+        });
         let before = Some((0, covered)).filter(|_| covered > 0);
         let mut found = before.into_iter().chain(found).peekable();
         found.peek()?;
@@ -160,13 +165,6 @@ impl Masker {
 
 impl Forms {
     fn new(sorted: Vec<(String, Arc<str>)>) -> Result<Forms, TooManySecrets> {
-        let mut begins = vec![0; 1 << 10];
-        for (form, _) in &sorted {
-            if let [first, second, ..] = form.as_bytes() {
-                let pair = pair(*first, *second);
-                begins[pair / 64] |= 1 << (pair % 64);
-            }
-        }
         let digits = |form: &str| {
             form.bytes()
                 .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
@@ -175,42 +173,41 @@ impl Forms {
             search: AhoCorasick::new(sorted.iter().map(|(form, _)| form))?,
             longest: sorted.iter().map(|(form, _)| form.len()).max().unwrap_or(0),
             numeric: sorted.iter().any(|(form, _)| digits(form)),
-            begins,
+            sieve: Sieve::new(sorted.iter().map(|(form, _)| &**form)),
             sorted,
+        })
+    }
+
+    /// The stretches of a text in which a form may stand, in order and apart from each other.
+    fn stretches<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Range<usize>> + 't {
+        let mut places = self.sieve.places(text).peekable();
+        std::iter::from_fn(move || {
+            let start = places.next()?;
+            let mut end = start + self.longest;
+            while let Some(place) = places.next_if(|place| *place < end) {
+                end = place + self.longest;
+            }
+            Some(start..end.min(text.len()))
         })
     }
 
     fn open_end(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let from = bytes.len().saturating_sub(self.longest.saturating_sub(1));
+        let may_begin = |bytes| self.sieve.may_begin(bytes).unwrap_or(true);
         (from..bytes.len())
-            .find(|&at| self.may_begin(&bytes[at..]) && self.begins_with(&bytes[at..]))
+            .find(|&at| may_begin(&bytes[at..]) && self.goes_on(&bytes[at..]))
             .unwrap_or(bytes.len())
     }
 
-    /// Whether there could be a form that begins with these bytes, by the first two of them.
-    fn may_begin(&self, bytes: &[u8]) -> bool {
-        match bytes {
-            [first, second, ..] => {
-                let pair = pair(*first, *second);
-                self.begins[pair / 64] >> (pair % 64) & 1 == 1
-            }
-            _ => true,
-        }
-    }
-
-    /// Whether there is one that goes on after them.
-    fn begins_with(&self, bytes: &[u8]) -> bool {
+    /// Whether there is a form that begins with these bytes and goes on after them.
+    fn goes_on(&self, bytes: &[u8]) -> bool {
         let at = self
             .sorted
             .partition_point(|(form, _)| form.as_bytes() <= bytes);
         let next = self.sorted.get(at);
         next.is_some_and(|(form, _)| form.as_bytes().starts_with(bytes))
     }
-}
-
-fn pair(first: u8, second: u8) -> usize {
-    usize::from(first) << 8 | usize::from(second)
 }
 
 impl fmt::Debug for Masker {

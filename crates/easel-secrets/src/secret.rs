@@ -82,7 +82,7 @@ impl fmt::Debug for Opened {
 pub struct OpenedValue(Value);
 
 impl OpenedValue {
-    pub(crate) fn new(value: Value) -> OpenedValue {
+    pub(crate) fn of(value: Value) -> OpenedValue {
         OpenedValue(value)
     }
 
