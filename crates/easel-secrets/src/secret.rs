@@ -69,6 +69,13 @@ impl Opened {
     }
 }
 
+impl AsRef<Secret> for Opened {
+    /// The secret, closed: to be masked.
+    fn as_ref(&self) -> &Secret {
+        &self.0
+    }
+}
+
 impl fmt::Debug for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Opened({MASK})")
@@ -89,6 +96,11 @@ impl OpenedValue {
     /// The value, for the one place that sends it.
     pub fn expose(&self) -> &Value {
         &self.0
+    }
+
+    /// The value as a text: `null` is nothing, all but text is JSON.
+    pub fn into_text(self) -> Opened {
+        Secret::new(self.0.to_string()).open()
     }
 
     /// The same, taken out.
