@@ -23,3 +23,4 @@ mod spots;
 pub use canvas::{Canvas, Surroundings, check, refusals, unreadable};
 pub use code::{Code, Rule};
 pub use diagnostic::{Diagnostic, Place, Report, Severity};
+pub use rules::secrets::{SecretUse, SecretUses, WrittenOut, secret_uses};

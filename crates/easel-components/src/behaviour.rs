@@ -11,7 +11,7 @@ use easel_core::reference::Path;
 use easel_core::template::Template;
 use easel_core::workflow::{Node, NodeId, Workflow};
 use easel_models::ChatModel;
-use easel_secrets::Provider;
+use easel_secrets::{Door, Gate, Sink, SinkKind};
 use easel_tools::World;
 use futures::future::BoxFuture;
 
@@ -142,6 +142,8 @@ pub struct RunContext {
     pub functions: Arc<dyn Functions>,
     /// The way back to the driver while an attempt is under way.
     pub wire: Arc<dyn Wire>,
+    /// The run's gate: secrets pass it on their way to a tool ([`Call::door`]), and nothing leaves the run unmasked.
+    pub gate: Gate,
 }
 
 impl Call {
@@ -155,23 +157,41 @@ impl Call {
         &self.execute.inputs
     }
 
+    /// A door for secrets to what this attempt calls: `name` is the tool or component that gets them.
+    pub fn door(&self, kind: SinkKind, name: &str) -> Door<'_> {
+        let scope: Vec<String> = self.execute.scope.iter().map(passed).collect();
+        self.run.gate.door(Sink {
+            kind,
+            name: name.into(),
+            node: self.node().draft.id.clone(),
+            scope: scope.join("/").into(),
+            time: self.now,
+        })
+    }
+
     /// By what the target of a write knows it again, the same for every attempt: the run, the passes around the node, the
     /// node, and how often it has fired there (design.md §6). Ids are percent-encoded.
     pub fn idempotency_key(&self) -> String {
         let execute = &self.execute;
         let mut key = encoded(&self.run.id);
-        for Pass {
-            container,
-            index,
-            visit,
-        } in execute.scope.iter()
-        {
-            key.push_str(&format!("/{}.{index}.{visit}", encoded(container)));
+        for pass in execute.scope.iter() {
+            key.push('/');
+            key.push_str(&passed(pass));
         }
         let node = encoded(&self.node().draft.id);
         key.push_str(&format!("/{node}/{}", execute.visit));
         key
     }
+}
+
+/// A pass of a container in one word.
+fn passed(pass: &Pass) -> String {
+    let Pass {
+        container,
+        index,
+        visit,
+    } = pass;
+    format!("{}.{index}.{visit}", encoded(container))
 }
 
 /// An id as it can stand in a header: letters, digits, `:`, `_` and `-` as they are, all else percent-encoded.
@@ -194,8 +214,6 @@ pub struct Services {
     pub models: Arc<dyn ChatModel>,
     /// Tools that touch the world.
     pub world: World,
-    /// Where secret values are fetched when a tool is called (design.md §5.1).
-    pub secrets: Arc<dyn Provider>,
     /// Time.
     pub clock: Arc<dyn Clock>,
 }

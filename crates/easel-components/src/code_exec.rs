@@ -72,7 +72,7 @@ impl Function for CodeExec {
             let request = CodeRequest {
                 language,
                 script: text("script"),
-                arguments: match self.arguments.value(call)? {
+                arguments: match self.arguments.value(call) {
                     Value::Object(members) => Object::clone(&members),
                     _ => Object::new(),
                 },

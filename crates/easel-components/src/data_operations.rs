@@ -144,16 +144,15 @@ impl Operation {
                     .for_each(|value| *value = evaluated(value));
             }),
             Operation::FilterValues(rules) => {
-                let rules = rules.iter().map(|rule| Ok((rule, rule.value.value(call)?)));
-                let rules = rules.collect::<Result<Vec<_>, Fault>>()?;
+                let rules = rules.iter().map(|rule| (rule, rule.value.value(call)));
+                let rules: Vec<_> = rules.collect();
                 objects
                     .retain(|members| rules.iter().all(|(rule, value)| rule.holds(members, value)));
             }
             Operation::Update(updates) => {
-                let updates = updates
-                    .iter()
-                    .map(|(key, given)| Ok((key, given.value(call)?)));
-                let updates = updates.collect::<Result<Vec<_>, Fault>>()?;
+                let updates = updates.iter();
+                let updates = updates.map(|(key, given)| (key, given.value(call)));
+                let updates: Vec<_> = updates.collect();
                 each(&mut objects, |members| {
                     let updates = updates.iter();
                     members.extend(updates.map(|(key, value)| ((*key).clone(), value.clone())));

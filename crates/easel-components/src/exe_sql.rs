@@ -11,7 +11,7 @@ use std::time::Duration;
 use easel_catalog as catalog;
 use easel_core::event::{Fault, Ports};
 use easel_core::{Object, Value};
-use easel_secrets::Secret;
+use easel_secrets::SinkKind;
 use easel_tools::ToolError;
 use easel_tools::sql::{SqlConnection, SqlRequest, SqlRows};
 use futures::FutureExt;
@@ -103,17 +103,18 @@ impl Function for ExeSql {
 
 impl ExeSql {
     fn connection(&self, call: &Call) -> Result<SqlConnection, Fault> {
-        let password = match &self.password {
-            Some(password) => Some(password.text(call)?),
-            None => None,
-        };
+        let door = call.door(SinkKind::Component, "ExeSQL");
+        let text = |given: &Given| Ok(given.open(call, &door)?.expose().to_string());
         Ok(SqlConnection {
             db_type: self.db_type.clone(),
-            host: self.host.text(call)?,
+            host: text(&self.host)?,
             port: self.port,
-            database: self.database.text(call)?,
-            username: self.username.text(call)?,
-            password: password.map(Secret::new),
+            database: text(&self.database)?,
+            username: text(&self.username)?,
+            password: match &self.password {
+                Some(password) => password.open_credential(call, &door, "password")?,
+                None => None,
+            },
         })
     }
 

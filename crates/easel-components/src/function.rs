@@ -7,6 +7,7 @@ use easel_catalog as catalog;
 use easel_core::event::{Completion, Fault, Ports, Usage};
 use easel_core::{Object, Value};
 use easel_models::ToolSpec;
+use easel_secrets::SinkKind;
 use easel_tools::ToolError;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -216,8 +217,10 @@ struct FunctionNode {
 
 impl Behaviour for FunctionNode {
     fn run(self: Arc<Self>, call: Call) -> Run {
+        let door = call.door(SinkKind::Component, &call.node().draft.component);
         let arguments = self.arguments.iter();
-        let arguments = arguments.map(|(name, given)| Ok((name.clone(), given.value(&call)?)));
+        let arguments = arguments
+            .map(|(name, given)| Ok((name.clone(), given.open(&call, &door)?.into_exposed())));
         let arguments: Object = match arguments.collect::<Result<_, Fault>>() {
             Ok(arguments) => arguments,
             Err(fault) => return Run::Done(Err(fault.into())),
@@ -258,9 +261,10 @@ impl Tool for FunctionTool {
                     .entry(name.clone())
                     .or_insert_with(|| value.clone());
             }
+            let door = call.door(SinkKind::Tool, &self.spec.name);
             for (name, given) in &self.bound {
-                match given.value(call) {
-                    Ok(value) => arguments.insert(name.clone(), value),
+                match given.open(call, &door) {
+                    Ok(value) => arguments.insert(name.clone(), value.into_exposed()),
                     Err(fault) => return ToolAnswer::failure(&*fault.message),
                 };
             }

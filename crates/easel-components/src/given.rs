@@ -7,6 +7,7 @@ use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::template::{Piece, Rendering};
 use easel_core::{Object, Value};
+use easel_secrets::{Door, DoorError, Opened, OpenedValue, Part as Sealed, SealedValue, Unset};
 
 use crate::behaviour::Call;
 
@@ -97,53 +98,68 @@ impl Given {
         }
     }
 
-    /// The value; what is missing is `null`. Errors: a secret that is not set.
-    pub(crate) fn value(&self, call: &Call) -> Result<Value, Fault> {
-        Ok(match self {
-            Given::Literal(value) => value.clone(),
-            Given::Read(read) => call.inputs().get(*read).or_null(),
-            Given::Text(_) => Value::from(self.text(call)?),
-            Given::List(items) => {
-                let items = items.iter().map(|item| item.value(call));
-                Value::from(items.collect::<Result<Vec<_>, _>>()?)
-            }
-            Given::Object(members) => {
-                let members = members
-                    .iter()
-                    .map(|(name, given)| Ok((name.clone(), given.value(call)?)));
-                Value::from(members.collect::<Result<Object, Fault>>()?)
-            }
-        })
+    /// The value as anybody may see it; what is missing is `null`, and a secret is its `${NAME}`.
+    pub(crate) fn value(&self, call: &Call) -> Value {
+        self.sealed(call).shown()
     }
 
-    /// The value as text: `null` is nothing, all but text is JSON. Errors: a secret that is not set.
-    pub(crate) fn text(&self, call: &Call) -> Result<String, Fault> {
-        let Given::Text(parts) = self else {
-            return Ok(self.value(call)?.to_string());
-        };
-        let mut text = String::new();
-        for part in parts {
-            match part {
-                Part::Text(literal) => text.push_str(literal),
+    /// The value with the secrets named in it and not put in; what is missing is `null`.
+    pub(crate) fn sealed(&self, call: &Call) -> SealedValue {
+        match self {
+            Given::Literal(value) => value.clone().into(),
+            Given::Read(read) => call.inputs().get(*read).or_null().into(),
+            Given::Text(parts) => SealedValue::text(parts.iter().map(|part| match part {
+                Part::Text(literal) => Sealed::Text(literal.clone()),
                 Part::Read(read) => {
+                    let mut text = String::new();
                     Rendering::Display.write(call.inputs().get(*read), &mut text);
+                    Sealed::Text(text.into())
                 }
-                Part::Secret(name) => match call.run.services.secrets.get(name) {
-                    Some(secret) => text.push_str(secret.expose()),
-                    None => return Err(not_set(name, call)),
-                },
+                Part::Secret(name) => Sealed::Secret(name.clone()),
+            })),
+            Given::List(items) => SealedValue::list(items.iter().map(|item| item.sealed(call))),
+            Given::Object(members) => {
+                let members = members.iter();
+                SealedValue::object(members.map(|(name, given)| (name.clone(), given.sealed(call))))
             }
         }
-        Ok(text)
+    }
+
+    /// The value for what is behind the door. Errors: a secret is not set or cannot be had.
+    pub(crate) fn open(&self, call: &Call, door: &Door<'_>) -> Result<OpenedValue, Fault> {
+        let opened = door.open(&self.sealed(call), Unset::Refused);
+        opened.map_err(|error| closed(call, &error))
+    }
+
+    /// A credential for what is behind the door; `None` if it is blank. One that stands in the file is treated as a
+    /// secret that is called by its `parameter`. Errors: as [`Given::open`].
+    pub(crate) fn open_credential(
+        &self,
+        call: &Call,
+        door: &Door<'_>,
+        parameter: &str,
+    ) -> Result<Option<Opened>, Fault> {
+        let opened = match self {
+            Given::Literal(value) => {
+                let place = format!("{}.{parameter}", call.node().draft.id);
+                let opened = door.literal(&place, &value.to_string());
+                opened.map_err(|error| Fault::new("secret_unreadable", error.to_string()))?
+            }
+            _ => self.open(call, door)?.into_text(),
+        };
+        Ok(Some(opened).filter(|opened| !opened.expose().trim().is_empty()))
     }
 }
 
-pub(crate) fn not_set(name: &str, call: &Call) -> Fault {
+/// The fault of a node to which a door stayed closed.
+pub(crate) fn closed(call: &Call, error: &DoorError) -> Fault {
     let node = &call.node().draft.name;
-    let message = format!(
-        "\"{node}\" cannot run: the secret {name} is not set. Set an environment variable of that name, or whatever this Easel takes its secrets from."
-    );
-    Fault::new("secret_missing", message).without_trace()
+    let code = match error {
+        DoorError::NotSet(_) => "secret_missing",
+        DoorError::Secret(_) => "secret_unreadable",
+    };
+    let message = format!("\"{node}\" cannot run: {error}.");
+    Fault::new(code, message).without_trace()
 }
 
 /// The parts of a text that stands in the file. `$${` is a literal `${` where secrets are looked for.

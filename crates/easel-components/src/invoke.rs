@@ -7,6 +7,7 @@ use easel_core::draft::EffectClass;
 use easel_core::event::{Completion, Fault, Ports};
 use easel_core::reference::Root;
 use easel_core::{Object, Value};
+use easel_secrets::{Door, Gate, SinkKind};
 use easel_tools::html::clean_html;
 use easel_tools::http::{HttpBody, HttpRequest, HttpResponse};
 
@@ -135,13 +136,13 @@ impl Variable {
     }
 
     /// What the reference gives; what stands in the file where that is nothing.
-    fn value(&self, call: &Call) -> Result<Value, Fault> {
-        let referred = self.reference.value(call)?;
+    fn value(&self, call: &Call, door: &Door<'_>) -> Result<Value, Fault> {
+        let referred = self.reference.value(call);
         let is_set = |value: &Value| !matches!(value, Value::Null) && value.as_str() != Some("");
         if is_set(&referred) {
             return Ok(referred);
         }
-        let written = self.value.value(call)?;
+        let written = self.value.open(call, door)?.into_exposed();
         Ok(match written {
             Value::Null if referred.is_null() => Value::from(""),
             Value::Null => referred,
@@ -160,37 +161,39 @@ impl Behaviour for Invoke {
             let name = &call.node().draft.name;
             let response = call.run.services.world.http.send(request).await;
             let response = response.map_err(|error| Trouble::from(error).into_failure(name))?;
-            self.completion(response, name)
+            self.completion(response, name, &call.run.gate)
         })
     }
 }
 
 impl Invoke {
     fn request(&self, call: &Call) -> Result<HttpRequest, Fault> {
+        let door = call.door(SinkKind::Component, "Invoke");
+        let open = |given: &Given| Ok(given.open(call, &door)?.into_exposed());
         let mut arguments = Object::new();
         for variable in &self.variables {
-            let value = variable.value(call)?;
+            let value = variable.value(call, &door)?;
             arguments.insert(
                 variable.key.clone(),
                 if self.form { value } else { typed(value) },
             );
         }
         let (query, body) = match (&self.body, self.in_query) {
-            (Some(body), true) => (Some(arguments), self.own_body(body.value(call)?)),
-            (Some(body), false) => (None, self.own_body(body.value(call)?)),
+            (Some(body), true) => (Some(arguments), self.own_body(open(body)?)),
+            (Some(body), false) => (None, self.own_body(open(body)?)),
             (None, true) => (Some(arguments), HttpBody::Empty),
             (None, false) if self.form => (None, HttpBody::Form(arguments)),
             (None, false) => (None, HttpBody::Json(arguments.into())),
         };
         let writes = call.node().draft.effect == EffectClass::Writes;
         Ok(HttpRequest {
-            url: with_scheme(self.url.text(call)?.trim()),
-            headers: headers(self.headers.value(call)?),
+            url: with_scheme(open(&self.url)?.to_string().trim()),
+            headers: headers(open(&self.headers)?),
             idempotency_key: writes.then(|| call.idempotency_key()),
             query,
             body,
             timeout: self.timeout,
-            proxy: proxy(self.proxy.text(call)?),
+            proxy: proxy(open(&self.proxy)?.to_string()),
             max_redirects: self.redirects,
             ..HttpRequest::new(&*self.method, "")
         })
@@ -214,9 +217,15 @@ impl Invoke {
         }
     }
 
-    fn completion(&self, response: HttpResponse, node: &str) -> Result<Completion, Failure> {
+    fn completion(
+        &self,
+        response: HttpResponse,
+        node: &str,
+        gate: &Gate,
+    ) -> Result<Completion, Failure> {
         if self.fail_on_status && response.status >= 400 {
-            let excerpt: String = response.body.chars().take(200).collect();
+            // Masked before it is cut: half a secret could not be found any more.
+            let excerpt: String = gate.mask(&response.body).chars().take(200).collect();
             let text = format!("the answer has status {}: {excerpt}", response.status);
             let trouble = match response.status {
                 // By it a server says that it refused before acting.

@@ -215,7 +215,7 @@ impl Memory {
     /// Has the exchange remembered. That it cannot be is no reason to fail: the user has the answer.
     async fn keep(&self, call: &Call, said: &str) {
         let turn = &call.run.turn;
-        let user = self.user.text(call).unwrap_or_default();
+        let user = self.user.value(call).to_string();
         let request = MemorySave {
             memory_ids: self.ids.clone(),
             message: MemoryMessage {

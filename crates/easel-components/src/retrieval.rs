@@ -140,7 +140,7 @@ impl Retrieval {
     /// Ids or names of the datasets, each once. A reference may bring several.
     fn chosen_datasets(&self, call: &Call) -> Result<Vec<String>, Trouble> {
         let mut chosen = IndexSet::new();
-        let mut open = vec![self.datasets.value(call)?];
+        let mut open = vec![self.datasets.value(call)];
         while let Some(value) = open.pop() {
             match value {
                 Value::Array(items) => open.extend(items.iter().rev().cloned()),
@@ -202,7 +202,7 @@ impl Retrieval {
                     .without_trace(),
             );
         }
-        let user = self.user.text(call)?;
+        let user = self.user.value(call).to_string();
         let query = MemoryQuery {
             memory_ids: self.memories.clone(),
             user_id: (!user.is_empty()).then_some(user),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use easel_catalog as catalog;
 use easel_core::event::{Fault, Ports};
 use easel_core::{Object, Value};
-use easel_secrets::Secret;
+use easel_secrets::SinkKind;
 use easel_tools::references::{Found, retrieved};
 use easel_tools::search::SearchRequest;
 use futures::FutureExt;
@@ -40,7 +40,7 @@ pub(crate) fn make(
     {
         let given = site.given(&param.name, param.secrets);
         match param.kind == catalog::Type::Credential {
-            true => key = Some(given),
+            true => key = Some((param.name.clone(), given)),
             false => parameters.push((param.name.clone(), given)),
         }
     }
@@ -61,7 +61,8 @@ struct Search {
     /// The name of the main argument.
     subject: Arc<str>,
     parameters: Vec<(Arc<str>, Given)>,
-    key: Option<Given>,
+    /// The credential and the name of its parameter.
+    key: Option<(Arc<str>, Given)>,
     gives_json: bool,
 }
 
@@ -78,19 +79,20 @@ impl Function for Search {
                 return Ok(self.outcome(Vec::new(), call));
             }
             let mut parameters = arguments;
+            let door = call.door(SinkKind::Tool, &self.function);
             for (name, given) in &self.parameters {
-                parameters.insert(name.clone(), given.value(call)?);
+                parameters.insert(name.clone(), given.open(call, &door)?.into_exposed());
             }
             parameters.retain(|_, value| !value.is_null());
             let key = match &self.key {
-                Some(key) => Some(key.text(call)?).filter(|key| !key.trim().is_empty()),
+                Some((name, key)) => key.open_credential(call, &door, name)?,
                 None => None,
             };
             let request = SearchRequest {
                 provider: self.function.to_string(),
                 subject,
                 parameters,
-                api_key: key.map(Secret::new),
+                api_key: key,
             };
             let found = call.run.services.world.search.search(request).await?;
             Ok(self.outcome(found.results, call))

@@ -13,7 +13,7 @@ use easel_core::reference::Path;
 use easel_core::workflow::{NodeId, Workflow};
 use easel_models::Scripted;
 use easel_models::scripted::LoggedCall;
-use easel_secrets::Secret;
+use easel_secrets::{Gate, Resolver};
 use easel_tools::World;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
@@ -283,10 +283,10 @@ impl Trial {
             services: Arc::new(Services {
                 models: Arc::new(self.model),
                 world: self.world,
-                secrets: Arc::new(HashMap::<String, Secret>::new()),
                 clock: Arc::new(self.clock),
             }),
             wire: recorder.clone(),
+            gate: Gate::new("run-1", Resolver::default()),
         };
         let call = Call {
             run: Arc::new(run),

@@ -136,10 +136,7 @@ impl Change {
     fn value(&self, call: &Call) -> Result<Value, String> {
         let current = self.current.map(|read| call.inputs().get(read).or_null());
         let given = match self.operator.takes_parameter() {
-            true => self
-                .parameter
-                .value(call)
-                .map_err(|fault| fault.to_string())?,
+            true => self.parameter.value(call),
             false => Value::Null,
         };
         let value = self.operator.apply(&current.unwrap_or_default(), given);

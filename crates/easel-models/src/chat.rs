@@ -19,8 +19,23 @@ pub trait ChatModel: Send + Sync {
     /// Errors: [`ModelError::UnknownModel`] or [`ModelError::NoDefaultModel`].
     fn describe(&self, model: &str) -> Result<ModelInfo, ModelError>;
 
+    /// The secret that a request to that model is made with; `None` if with none.
+    fn credential(&self, model: &str) -> Option<Credential> {
+        let _ = model;
+        None
+    }
+
     /// Makes one request. It may go out before the stream is first polled; dropping the stream aborts it.
     fn chat(&self, request: ChatRequest) -> ChatStream;
+}
+
+/// The secret that goes with requests to a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// The provider.
+    pub provider: Arc<str>,
+    /// The secret's name.
+    pub secret: Arc<str>,
 }
 
 /// What is known about a model before it is asked.

@@ -28,8 +28,8 @@ pub mod scripted;
 pub mod tokens;
 
 pub use chat::{
-    Caller, ChatModel, ChatRequest, ChatStream, Content, ImageUrl, Message, ModelInfo, Part,
-    ResponseFormat, Role, Sampling, Thinking, ToolCall, ToolSpec,
+    Caller, ChatModel, ChatRequest, ChatStream, Content, Credential, ImageUrl, Message, ModelInfo,
+    Part, ResponseFormat, Role, Sampling, Thinking, ToolCall, ToolSpec,
 };
 pub use error::{ModelError, Stage};
 #[cfg(feature = "http")]

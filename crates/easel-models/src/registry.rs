@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{StreamExt, stream};
 use indexmap::IndexMap;
 
-use crate::chat::{ChatModel, ChatRequest, ChatStream, ModelInfo};
+use crate::chat::{ChatModel, ChatRequest, ChatStream, Credential, ModelInfo};
 use crate::config::ModelsConfig;
 use crate::error::ModelError;
 
@@ -81,7 +81,7 @@ impl Registry {
     pub fn from_config(
         names: ModelsConfig,
         providers: &IndexMap<String, crate::config::ProviderConfig>,
-        secrets: &Arc<dyn easel_secrets::Provider>,
+        secrets: &easel_secrets::Resolver,
     ) -> Result<Registry, ConfigError> {
         let mut registry = Registry::new(names);
         for (name, config) in providers {
@@ -250,6 +250,11 @@ impl ChatModel for Registry {
         provider.describe(&name)
     }
 
+    fn credential(&self, model: &str) -> Option<Credential> {
+        let (provider, name) = self.resolve(model).ok()?;
+        provider.credential(&name)
+    }
+
     fn chat(&self, request: ChatRequest) -> ChatStream {
         match self.resolve(&request.model) {
             Ok((provider, name)) => provider.chat(ChatRequest {
@@ -273,12 +278,12 @@ impl fmt::Debug for Registry {
 fn connect(
     name: &str,
     config: &crate::config::ProviderConfig,
-    secrets: &Arc<dyn easel_secrets::Provider>,
+    secrets: &easel_secrets::Resolver,
 ) -> Result<Arc<dyn ChatModel>, ConfigError> {
     Ok(Arc::new(crate::http::HttpModel::new(
         name,
         config.clone(),
-        Arc::clone(secrets),
+        secrets.clone(),
     )?))
 }
 
@@ -286,7 +291,7 @@ fn connect(
 fn connect(
     name: &str,
     _: &crate::config::ProviderConfig,
-    _: &Arc<dyn easel_secrets::Provider>,
+    _: &easel_secrets::Resolver,
 ) -> Result<Arc<dyn ChatModel>, ConfigError> {
     Err(ConfigError::NoHttp(name.to_owned()))
 }

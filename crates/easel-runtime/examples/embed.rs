@@ -13,7 +13,7 @@ use easel_runtime::models::{
     ChatModel, ChatRequest, ChatStream, FinishReason, ModelError, ModelEvent, ModelInfo,
     ToolCallDelta, ToolSpec,
 };
-use easel_runtime::secrets::Secret;
+use easel_runtime::secrets::{Secret, SinkKind};
 use easel_runtime::{Ending, Engine, EventKind, Input, Object, Value};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -84,14 +84,13 @@ impl Tool for Stock {
 
     fn call<'a>(&'a self, arguments: Object, call: &'a Call) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            // The secret is fetched when it is needed, and the model never sees it.
-            if call.run.services.secrets.get("WAREHOUSE_KEY").is_none() {
-                return ToolAnswer {
-                    text: "The warehouse does not let us in: WAREHOUSE_KEY is not set.".into(),
-                    failed: true,
-                    ..ToolAnswer::default()
-                };
-            }
+            // The secret is fetched when it is needed, and the model never sees it: what the answer has of it is masked.
+            let door = call.door(SinkKind::Tool, "Stock");
+            let Ok(Some(_key)) = door.secret("WAREHOUSE_KEY") else {
+                return ToolAnswer::failure(
+                    "The warehouse does not let us in: WAREHOUSE_KEY is not set.",
+                );
+            };
             let thing = arguments
                 .get("thing")
                 .and_then(Value::as_str)
@@ -158,7 +157,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .component(Arc::new(Shout::new()))
         .tool(Arc::new(Stock))
         .model(Arc::new(Parrot))
-        .secrets(Arc::new(keys))
+        .secrets(keys)
         .build()?;
     let workflow = Arc::new(engine.load(canvas.to_string().as_bytes())?);
     for finding in workflow.refusals() {

@@ -3,7 +3,8 @@
 //! Pure attempts are made inline, one after the other; only what waits is kept under way. The journal is written before
 //! an effect that follows from it reaches the outside.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use easel_core::event::{Answer, Completion, Event, Fact, Fault, Ports, Start, Ti
 use easel_core::machine::RunLife;
 use easel_core::workflow::NodeId;
 use easel_core::{Machine, Value};
+use easel_secrets::{Gate, MaskedStream, Unmasked};
 use easel_tools::references::References;
 use futures::channel::mpsc;
 use futures::future::{Either, select};
@@ -27,6 +29,7 @@ use crate::attempts::Attempts;
 use crate::engine::Engine;
 use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 use crate::journal::JournalError;
+use crate::masking;
 use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
 use crate::workflow::Workflow;
@@ -65,6 +68,11 @@ pub(crate) struct Driver {
     id: EventId,
     /// Where the time goes.
     meter: Meter,
+    gate: Gate,
+    /// Messages that are being said, by the firing that says them. Empty while there is nothing to mask.
+    speech: HashMap<Activation, MaskedStream>,
+    /// Secrets in numbers that people were told of.
+    unmasked: BTreeSet<Unmasked>,
 }
 
 /// What ended a turn.
@@ -80,10 +88,12 @@ impl Driver {
     pub fn start(
         engine: Arc<Engine>,
         workflow: Arc<Workflow>,
-        start: Start,
+        mut start: Start,
         turn: Arc<Turn>,
+        gate: Gate,
         observe: &mut Observer<'_>,
     ) -> Driver {
+        masking::start(&gate, &mut start);
         let meter = Meter::new(engine.timed);
         let at = engine.clock.now();
         let (switchboard, told) = Switchboard::new();
@@ -97,8 +107,9 @@ impl Driver {
             id: machine.run().clone(),
             workflow: workflow.compiled.clone(),
             turn,
-            services: engine.services.clone(),
+            services: engine.services(&gate),
             wire: switchboard.clone(),
+            gate: gate.clone(),
         };
         let mut driver = Driver {
             engine,
@@ -119,6 +130,9 @@ impl Driver {
             asked: None,
             id: EventId::default(),
             meter,
+            gate,
+            speech: HashMap::new(),
+            unmasked: BTreeSet::new(),
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
         driver.react(reaction, observe);
@@ -146,6 +160,11 @@ impl Driver {
     /// Where the time went since the last time this was asked; see [`Meter::take`].
     pub fn timings(&mut self, since: Option<Instant>, waiting: Duration) -> Timings {
         self.meter.take(since, waiting)
+    }
+
+    /// The run's gate.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// The machine, to be looked at.
@@ -353,23 +372,34 @@ impl Driver {
                 let Some(node) = self.machine.node_of(piece.speaker) else {
                     return;
                 };
-                let subject = self.subject(node);
                 let (content, part): (Arc<str>, MessagePart) = match piece.kind {
-                    PieceKind::Text(text) => (text, MessagePart::Text),
-                    PieceKind::ThinkStart => ("".into(), MessagePart::ThinkStart),
-                    PieceKind::ThinkEnd => ("".into(), MessagePart::ThinkEnd),
+                    PieceKind::Text(text) => match self.masked_piece(piece.speaker, text) {
+                        Some(text) => (text, MessagePart::Text),
+                        None => return,
+                    },
+                    PieceKind::ThinkStart => {
+                        self.said_all(piece.speaker, node, observe);
+                        ("".into(), MessagePart::ThinkStart)
+                    }
+                    PieceKind::ThinkEnd => {
+                        self.said_all(piece.speaker, node, observe);
+                        ("".into(), MessagePart::ThinkEnd)
+                    }
                     PieceKind::Reset => {
+                        self.speech.remove(&piece.speaker);
+                        let subject = self.subject(node);
                         return self.emit(EventKind::MessageReset { subject }, observe);
                     }
                 };
                 let message = EventKind::Message {
-                    subject,
+                    subject: self.subject(node),
                     content,
                     part,
                 };
                 self.emit(message, observe);
             }
-            Told::Note(node, note) => {
+            Told::Note(node, mut note) => {
+                masking::note(&self.gate, &mut note);
                 let subject = self.subject(node);
                 match note {
                     easel_components::Note::Warning(text) => {
@@ -398,17 +428,68 @@ impl Driver {
         }
     }
 
+    /// What can be shown of a piece of a message now; `None` if nothing.
+    fn masked_piece(&mut self, speaker: Activation, text: Arc<str>) -> Option<Arc<str>> {
+        if !self.gate.is_armed() {
+            return Some(text);
+        }
+        let stream = self.speech.entry(speaker);
+        let stream = stream.or_insert_with(|| self.gate.stream());
+        match stream.push(&text) {
+            Cow::Borrowed(same) if same.len() == text.len() => Some(text),
+            masked => Some(masked.into()).filter(|masked: &Arc<str>| !masked.is_empty()),
+        }
+    }
+
+    /// Shows what was held back of a message, because it might have gone on as a secret.
+    fn said_all(&mut self, speaker: Activation, node: NodeId, observe: &mut Observer<'_>) {
+        let Some(mut stream) = self.speech.remove(&speaker) else {
+            return;
+        };
+        let rest = stream.finish();
+        if !rest.is_empty() {
+            let message = EventKind::Message {
+                subject: self.subject(node),
+                content: rest.into(),
+                part: MessagePart::Text,
+            };
+            self.emit(message, observe);
+        }
+    }
+
     /// Takes in a fact: journal, machine, what follows.
-    fn happened(&mut self, fact: Fact, observe: &mut Observer<'_>) {
+    fn happened(&mut self, mut fact: Fact, observe: &mut Observer<'_>) {
+        masking::fact(&self.gate, &mut fact);
         self.now = self.engine.clock.now();
         let event = Event::new(self.now, fact);
         self.id = EventId {
             entry: self.written + self.unwritten.len() as u64,
             counter: 0,
         };
+        self.tell_unmasked(&event.fact, observe);
         let reaction = self.machine.apply(&event);
         self.unwritten.push(event);
         self.react(reaction, observe);
+    }
+
+    /// Warns of secrets in a node's numbers, each once.
+    fn tell_unmasked(&mut self, fact: &Fact, observe: &mut Observer<'_>) {
+        if !self.gate.is_armed() {
+            return;
+        }
+        let Fact::Completed { activation, .. } = fact else {
+            return;
+        };
+        let Some(node) = self.machine.node_of(*activation) else {
+            return;
+        };
+        for unmasked in self.gate.unmasked() {
+            if self.unmasked.insert(unmasked.clone()) {
+                let subject = self.subject(node);
+                let text = masking::unmasked(&unmasked.secret);
+                self.emit(EventKind::Warning { subject, text }, observe);
+            }
+        }
     }
 
     fn react(&mut self, mut reaction: Reaction, observe: &mut Observer<'_>) {
@@ -471,6 +552,7 @@ impl Driver {
                 self.emit(EventKind::AttemptFailed { subject, step }, observe);
             }
             Observation::NodeFinished { step, started } => {
+                self.said_all(step.activation, step.node, observe);
                 let subject = self.subject(step.node);
                 let draft = &self.workflow.compiled.node(step.node).draft;
                 if step.fault.is_none() {
@@ -495,7 +577,13 @@ impl Driver {
             }
             // The node that shows the text resets it when it takes the restart from the stream.
             Observation::MessageReset { .. } => {}
-            Observation::Asked { fields, tips, .. } => {
+            Observation::Asked {
+                mut fields,
+                mut tips,
+                ..
+            } => {
+                self.gate.mask_object(&mut fields);
+                self.gate.mask_text(&mut tips);
                 let asked = EventKind::UserInputs { fields, tips };
                 self.asked = Some(asked.clone());
                 self.emit(asked, observe);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use easel_components::{Component, Registry, Services, Tool, ToolComponent};
 use easel_models::{ChatModel, ModelError};
-use easel_secrets::{Environment, Provider};
+use easel_secrets::{Gate, Resolver, Secret, SecretError};
 use easel_tools::World;
 
 use crate::clock::{Clock, SystemClock};
+use crate::gated::GatedModel;
 use crate::journal::{Journal, MemoryJournal};
 use crate::session::Session;
 use crate::workflow::{LoadError, Workflow};
@@ -23,6 +24,7 @@ use crate::workflow::{LoadError, Workflow};
 pub struct Engine {
     pub(crate) registry: Registry,
     pub(crate) services: Arc<Services>,
+    pub(crate) secrets: Resolver,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
@@ -65,7 +67,7 @@ impl Engine {
     /// Everything the check says about a workflow where it would run: with this engine's models and secrets.
     pub fn check(&self, workflow: &Workflow) -> Vec<easel_check::Diagnostic> {
         let models = &self.services.models;
-        let secrets = &self.services.secrets;
+        let secrets = &self.secrets;
         workflow.check(&easel_check::Surroundings {
             model: &|id| match models.describe(id) {
                 Ok(_) => None,
@@ -73,13 +75,48 @@ impl Engine {
                 Err(ModelError::UnknownModel { configured, .. }) if configured.is_empty() => None,
                 Err(error) => Some(error.to_string()),
             },
-            secret: &|name| secrets.get(name).is_some(),
+            secret: &|name| matches!(secrets.find(name), Ok(Some(_))),
         })
     }
 
     /// This engine's components.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Where secret values live.
+    pub fn secrets(&self) -> &Resolver {
+        &self.secrets
+    }
+
+    /// The gate of a run that begins: it knows every secret that the workflow names or holds, so that what users and tools
+    /// bring along is masked from the beginning.
+    ///
+    /// # Errors
+    /// There are too many secrets to be masked.
+    pub(crate) fn gate(&self, run: Arc<str>, workflow: &Workflow) -> Result<Gate, SecretError> {
+        let gate = Gate::new(run, self.secrets.clone());
+        let uses = workflow.secrets();
+        gate.declare(uses.asked().map(|asked| &*asked.name))?;
+        gate.know(
+            uses.written_out()
+                .map(|found| (found.place(), Secret::new(&*found.value)))
+                .collect(),
+        )?;
+        Ok(gate)
+    }
+
+    /// What one run has of the world outside: everything, with models behind its gate.
+    pub(crate) fn services(&self, gate: &Gate) -> Arc<Services> {
+        let models = GatedModel {
+            model: self.services.models.clone(),
+            gate: gate.clone(),
+            clock: self.clock.clone(),
+        };
+        Arc::new(Services {
+            models: Arc::new(models),
+            ..(*self.services).clone()
+        })
     }
 
     /// A new conversation with a workflow.
@@ -94,7 +131,7 @@ pub struct Builder {
     components: Vec<Arc<dyn Component>>,
     model: Option<Arc<dyn ChatModel>>,
     world: Option<World>,
-    secrets: Option<Arc<dyn Provider>>,
+    secrets: Option<Resolver>,
     journal: Option<Arc<dyn Journal>>,
     clock: Option<Arc<dyn Clock>>,
     limits: RunLimits,
@@ -116,8 +153,8 @@ impl Builder {
     }
 
     /// Where secret values live; the environment if not set.
-    pub fn secrets(mut self, secrets: Arc<dyn Provider>) -> Builder {
-        self.secrets = Some(secrets);
+    pub fn secrets(mut self, secrets: impl Into<Resolver>) -> Builder {
+        self.secrets = Some(secrets.into());
         self
     }
 
@@ -177,12 +214,12 @@ impl Builder {
                 .model
                 .unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
             world: self.world.unwrap_or_else(World::none),
-            secrets: self.secrets.unwrap_or_else(|| Arc::new(Environment)),
             clock: clock.clone(),
         };
         Ok(Arc::new(Engine {
             registry,
             services: Arc::new(services),
+            secrets: self.secrets.unwrap_or_else(Resolver::environment),
             journal: self
                 .journal
                 .unwrap_or_else(|| Arc::new(MemoryJournal::new())),

@@ -9,12 +9,14 @@ use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
+use easel_secrets::{Receipt, SecretError};
 use easel_tools::files::{FileDescriptor, FileRequest};
 use easel_tools::references::References;
 
 use crate::driver::{Driver, Observer, TurnEnd};
 use crate::engine::Engine;
 use crate::journal::JournalError;
+use crate::masking;
 use crate::timings::{Timings, with_waiting};
 use crate::workflow::Workflow;
 
@@ -95,6 +97,9 @@ pub enum TurnError {
     /// A file cannot be read.
     #[error("an uploaded file cannot be read: {0}")]
     File(#[from] easel_tools::ToolError),
+    /// The secrets that the workflow names cannot be masked.
+    #[error(transparent)]
+    Secrets(#[from] SecretError),
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -188,6 +193,12 @@ impl Session {
         self.usage
     }
 
+    /// What the last run did with secrets so far: which reached what, and how much was searched for them. `None` before
+    /// the first run.
+    pub fn receipt(&self) -> Option<Receipt> {
+        self.driver.as_ref().map(|driver| driver.gate().receipt())
+    }
+
     /// Where the time of all turns went, if the engine is [timed](crate::Builder::timed).
     pub fn timings(&self) -> Option<Timings> {
         self.timings
@@ -229,7 +240,7 @@ impl Session {
     /// As [`Session::turn`].
     pub async fn turn_until(
         &mut self,
-        input: Input,
+        mut input: Input,
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
@@ -239,8 +250,20 @@ impl Session {
         let began = self.engine.timed.then(Instant::now);
         let files = read_files(&self.engine, &input).await?;
         let resuming = self.waiting;
-        let changed = self.variables_for(&input, files, resuming);
+        let waiting = self.driver.as_ref().filter(|_| resuming);
+        let (run, seed) = match waiting {
+            Some(driver) => (driver.machine().run().clone(), 0),
+            None => (self.engine.ids)(),
+        };
+        let gate = match waiting {
+            Some(driver) => driver.gate().clone(),
+            None => self.engine.gate(run.clone(), &self.workflow)?,
+        };
+        masking::input(&gate, &mut input);
+        let mut changed = self.variables_for(&input, files, resuming);
+        gate.mask_object(&mut changed);
         let mut history = self.history.clone();
+        masking::history(&gate, &mut history);
         history.push(HistoryEntry::new("user", input.said()));
         let turn = Arc::new(self.context(input, history.clone()));
         let context = serde_json::to_value(&*turn).map(Value::from);
@@ -259,7 +282,6 @@ impl Session {
                 driver
             }
             None => {
-                let (run, seed) = (self.engine.ids)();
                 let mut variables = self.variables.clone();
                 variables.extend(changed.clone());
                 let start = Start {
@@ -274,7 +296,7 @@ impl Session {
                     self.kept_inputs = turn.inputs.clone();
                 }
                 let (engine, workflow) = (self.engine.clone(), self.workflow.clone());
-                let driver = Driver::start(engine, workflow, start, turn, observe);
+                let driver = Driver::start(engine, workflow, start, turn, gate, observe);
                 self.driver.insert(driver)
             }
         };

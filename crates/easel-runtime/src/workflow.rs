@@ -7,7 +7,7 @@ use easel_canvas::lower::{self, Lowered};
 use easel_canvas::normalise::{self, Note};
 use easel_canvas::pointer::Pointer;
 use easel_catalog::Catalog;
-use easel_check::{Canvas, Diagnostic, Place, Surroundings};
+use easel_check::{Canvas, Diagnostic, Place, SecretUses, Surroundings};
 use easel_components::{Behaviour, Prepared, Registry};
 use easel_core::compile::{self, Finding};
 use easel_core::event::Fault;
@@ -29,6 +29,8 @@ pub struct Workflow {
     catalog: Catalog,
     /// Why it must not run, once somebody has asked.
     refusals: OnceLock<Vec<Diagnostic>>,
+    /// What it does with secrets, once somebody has asked.
+    secrets: OnceLock<SecretUses>,
     /// How events name the nodes, once somebody has written one.
     labels: OnceLock<Vec<Vec<u8>>>,
 }
@@ -93,6 +95,7 @@ impl Workflow {
             behaviours,
             catalog: registry.catalog().clone(),
             refusals: OnceLock::new(),
+            secrets: OnceLock::new(),
             labels: OnceLock::new(),
         }
     }
@@ -173,6 +176,12 @@ impl Workflow {
             .refusals
             .get_or_init(|| easel_check::refusals(&self.as_checked()));
         refusals.iter()
+    }
+
+    /// The secrets that it names, and the credentials that are written out in it.
+    pub fn secrets(&self) -> &SecretUses {
+        self.secrets
+            .get_or_init(|| easel_check::secret_uses(&self.as_checked()))
     }
 
     fn as_checked(&self) -> Canvas<'_> {

@@ -2,12 +2,19 @@
 
 use std::collections::HashMap;
 
-use crate::Secret;
+use crate::error::SecretError;
+use crate::secret::Secret;
 
 /// A place where secret values live. A value is asked for each time it is used, so a changed one takes effect at once.
 pub trait Provider: Send + Sync {
-    /// The value of that name, if there is one. A blank value counts as none.
-    fn get(&self, name: &str) -> Option<Secret>;
+    /// What people call the place: `environment`, `.env`, `vault`.
+    fn name(&self) -> &str;
+
+    /// The value of that name, in exactly that case; `None` if there is none. A blank value counts as none.
+    ///
+    /// # Errors
+    /// The place cannot be asked. Then nobody knows whether there is one, and no other place is asked instead.
+    fn get(&self, name: &str) -> Result<Option<Secret>, SecretError>;
 }
 
 /// The process's environment variables.
@@ -15,18 +22,26 @@ pub trait Provider: Send + Sync {
 pub struct Environment;
 
 impl Provider for Environment {
-    fn get(&self, name: &str) -> Option<Secret> {
+    fn name(&self) -> &str {
+        "environment"
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         // `var_os` treats a name it cannot look up (empty, or with `=` or NUL in it) as not set.
-        let value = std::env::var_os(name)?.into_string().ok()?;
-        (!value.trim().is_empty()).then(|| Secret::new(value))
+        let value = std::env::var_os(name).and_then(|value| value.into_string().ok());
+        Ok(value.map(Secret::new).filter(|secret| !secret.is_blank()))
     }
 }
 
 /// Values held in memory: for tests, and for programs that embed Easel and have their own store.
 impl Provider for HashMap<String, Secret> {
-    fn get(&self, name: &str) -> Option<Secret> {
-        let secret = HashMap::get(self, name)?;
-        (!secret.expose().trim().is_empty()).then(|| secret.clone())
+    fn name(&self) -> &str {
+        "memory"
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let secret = HashMap::get(self, name).cloned();
+        Ok(secret.filter(|secret| !secret.is_blank()))
     }
 }
 
@@ -34,13 +49,17 @@ impl Provider for HashMap<String, Secret> {
 mod tests {
     use super::*;
 
+    fn get(provider: &impl Provider, name: &str) -> Option<String> {
+        let secret = provider.get(name).unwrap();
+        secret.map(|secret| secret.value().to_owned())
+    }
+
     #[test]
     fn the_environment_gives_what_is_set() {
-        let path = std::env::var("PATH").unwrap();
-        assert_eq!(Environment.get("PATH").unwrap().expose(), path);
-        assert!(Environment.get("EASEL_NO_SUCH_VARIABLE").is_none());
-        assert!(Environment.get("").is_none());
-        assert!(Environment.get("A=B\0").is_none());
+        assert_eq!(get(&Environment, "PATH"), std::env::var("PATH").ok());
+        for missing in ["EASEL_NO_SUCH_VARIABLE", "Path", "", "A=B\0"] {
+            assert_eq!(get(&Environment, missing), None, "{missing}");
+        }
     }
 
     #[test]
@@ -49,7 +68,7 @@ mod tests {
             ("A".to_owned(), Secret::new(" ")),
             ("B".to_owned(), Secret::new("b")),
         ]);
-        assert!(Provider::get(&values, "A").is_none());
-        assert_eq!(Provider::get(&values, "B").unwrap().expose(), "b");
+        assert_eq!(get(&values, "A"), None);
+        assert_eq!(get(&values, "B").as_deref(), Some("b"));
     }
 }

@@ -1,17 +1,20 @@
-//! One secret value.
+//! One secret value: closed, and opened.
 
 use std::fmt;
 
+use easel_core::Value;
 use secrecy::{ExposeSecret, SecretString};
+
+use crate::mask::{MASK, SHORTEST};
 
 /// A value that must not be seen. It is overwritten in memory when it is dropped.
 ///
-/// It has no `Serialize` and no `Display`, and its `Debug` hides it, so a struct that holds one can be printed.
+/// It can be kept, passed on and handed to a [`Door`](crate::Door), which opens it; nothing else can read it. It has no
+/// `Serialize` and no `Display`, and its `Debug` hides it, so a struct that holds one can be printed.
 ///
 /// ```
 /// let key = easel_secrets::Secret::new("sk-1234567890");
 /// assert_eq!(format!("{key:?}"), "Secret(••••••)");
-/// assert_eq!(key.expose(), "sk-1234567890");
 /// ```
 #[derive(Clone)]
 pub struct Secret(SecretString);
@@ -22,9 +25,22 @@ impl Secret {
         Secret(SecretString::from(value.into()))
     }
 
-    /// The value, for the one place that needs it.
-    pub fn expose(&self) -> &str {
+    /// Whether the value is long enough to be masked; a shorter one occurs in ordinary text.
+    pub fn is_masked(&self) -> bool {
+        self.value().chars().count() >= SHORTEST
+    }
+
+    /// Whether nothing but white space is in it: then it counts as not set.
+    pub fn is_blank(&self) -> bool {
+        self.value().trim().is_empty()
+    }
+
+    pub(crate) fn value(&self) -> &str {
         self.0.expose_secret()
+    }
+
+    pub(crate) fn open(self) -> Opened {
+        Opened(self)
     }
 }
 
@@ -36,6 +52,65 @@ impl From<String> for Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secret({})", crate::MASK)
+        write!(f, "Secret({MASK})")
+    }
+}
+
+/// A secret on its way into a tool: what a [`Door`](crate::Door) gives.
+///
+/// Whoever holds one sends it to the sink that the door named. It is no more printable than a [`Secret`].
+#[derive(Clone)]
+pub struct Opened(Secret);
+
+impl Opened {
+    /// The value, for the one place that sends it.
+    pub fn expose(&self) -> &str {
+        self.0.value()
+    }
+}
+
+impl AsRef<Secret> for Opened {
+    /// The secret, closed: to be masked.
+    fn as_ref(&self) -> &Secret {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Opened({MASK})")
+    }
+}
+
+/// A value with secrets in it on its way into a tool: a [`SealedValue`](crate::SealedValue) that a door has opened.
+///
+/// It is a [`Value`] from which nobody can tell what is secret in it, so it goes to the tool whole and nowhere else.
+#[derive(Clone)]
+pub struct OpenedValue(Value);
+
+impl OpenedValue {
+    pub(crate) fn of(value: Value) -> OpenedValue {
+        OpenedValue(value)
+    }
+
+    /// The value, for the one place that sends it.
+    pub fn expose(&self) -> &Value {
+        &self.0
+    }
+
+    /// The value as a text: `null` is nothing, all but text is JSON.
+    pub fn into_text(self) -> Opened {
+        Secret::new(self.0.to_string()).open()
+    }
+
+    /// The same, taken out.
+    pub fn into_exposed(self) -> Value {
+        self.0
+    }
+}
+
+impl fmt::Debug for OpenedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OpenedValue({MASK})")
     }
 }

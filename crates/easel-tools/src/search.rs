@@ -1,7 +1,7 @@
 //! Search on the web and its relatives: one provider, its parameters, its raw results.
 
 use easel_core::{Object, Value};
-use easel_secrets::Secret;
+use easel_secrets::Opened;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct SearchRequest {
     pub parameters: Object,
     /// The key to ask with, if the provider wants one. Never written with the rest.
     #[serde(skip)]
-    pub api_key: Option<Secret>,
+    pub api_key: Option<Opened>,
 }
 
 /// The raw items of an answer.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use easel_core::Value;
-use easel_secrets::Secret;
+use easel_secrets::Opened;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct SqlConnection {
     pub username: String,
     /// The password. Never written with the rest.
     #[serde(skip)]
-    pub password: Option<Secret>,
+    pub password: Option<Opened>,
 }
 
 /// What a statement gave.

@@ -7,7 +7,7 @@ use easel_catalog::Role;
 use easel_core::Value;
 
 use super::parameters::short;
-use crate::canvas::Surroundings;
+use crate::canvas::{Canvas, Surroundings};
 use crate::code::Code;
 use crate::findings::{Findings, Found};
 use crate::shape::secret_in;
@@ -22,18 +22,65 @@ pub(crate) fn report(findings: &mut Findings<'_>, surroundings: &Surroundings<'_
     keys.report(findings);
 }
 
-/// Something that a node's parameters have to do with a secret.
-enum Use {
-    /// A secret is named where one goes.
-    Named(String),
-    /// A secret is named where none goes.
-    Misplaced(String),
-    /// A credential is written out.
-    WrittenOut(Arc<str>),
+/// What a workflow does with secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SecretUses {
+    asked: Vec<SecretUse>,
+    misplaced: Vec<SecretUse>,
+    written_out: Vec<WrittenOut>,
 }
 
-fn named(findings: &mut Findings<'_>, surroundings: &Surroundings<'_>, keys: &mut Keys) {
-    let canvas = findings.canvas;
+/// A secret is named in a parameter of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUse {
+    /// The secret's name.
+    pub name: Arc<str>,
+    /// The node's id.
+    pub node: Arc<str>,
+    /// Where in its parameters.
+    pub path: String,
+}
+
+/// A credential is written out in a parameter of a node.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WrittenOut {
+    /// What stands there. A secret, although it is not kept as one.
+    pub value: Arc<str>,
+    /// The node's id.
+    pub node: Arc<str>,
+    /// Where in its parameters.
+    pub path: String,
+}
+
+impl std::fmt::Debug for WrittenOut {
+    /// Hides what stands there.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("WrittenOut").field(&self.place()).finish()
+    }
+}
+
+impl WrittenOut {
+    /// The node and the parameter in one word.
+    pub fn place(&self) -> Arc<str> {
+        format!("{}.{}", self.node, self.path).into()
+    }
+}
+
+impl SecretUses {
+    /// The secrets that are named where one goes, in the order of the nodes.
+    pub fn asked(&self) -> impl Iterator<Item = &SecretUse> {
+        self.asked.iter()
+    }
+
+    /// The credentials that are written out, in the order of the nodes.
+    pub fn written_out(&self) -> impl Iterator<Item = &WrittenOut> {
+        self.written_out.iter()
+    }
+}
+
+/// What a workflow does with secrets: those it names, and the credentials that are written out in it.
+pub fn secret_uses(canvas: &Canvas<'_>) -> SecretUses {
+    let mut uses = SecretUses::default();
     for node in &canvas.workflow.nodes {
         let (Some(table), Some(params)) = (
             canvas.catalog.get(&node.draft.component),
@@ -42,65 +89,81 @@ fn named(findings: &mut Findings<'_>, surroundings: &Surroundings<'_>, keys: &mu
             continue;
         };
         let id = &node.draft.id;
-        let mut uses: Vec<(String, Use)> = Vec::new();
         sites::each_table(canvas.catalog, table, params, &mut |table, params, at| {
             for site in table.sites(params) {
                 let Some(text) = site.value.as_str() else {
                     continue;
                 };
                 let path = || format!("{at}{}", site.path);
-                let names = names(text);
-                let credential = site.role == Role::Credential;
-                if credential && names.is_empty() && !refers(text) {
-                    uses.push((path(), Use::WrittenOut(text.into())));
+                if site.role == Role::Credential && names(text).is_empty() && !refers(text) {
+                    uses.written_out.push(WrittenOut {
+                        value: text.into(),
+                        node: id.clone(),
+                        path: path(),
+                    });
                 }
-                let use_of = |name: &str| match site.secrets {
-                    true => Use::Named(name.to_owned()),
-                    false => Use::Misplaced(name.to_owned()),
-                };
-                uses.extend(names.iter().map(|name| (path(), use_of(name))));
+                let used = names(text).into_iter().map(|name| SecretUse {
+                    name: name.into(),
+                    node: id.clone(),
+                    path: path(),
+                });
+                match site.secrets {
+                    true => uses.asked.extend(used),
+                    // Other texts have `${name}` for other reasons; secrets are called in capitals.
+                    false => uses
+                        .misplaced
+                        .extend(used.filter(|used| in_capitals(&used.name))),
+                }
             }
         });
-        for (path, used) in uses {
-            let spot = findings.spots.param(id, &path);
-            let found = match used {
-                Use::Named(name) if (surroundings.secret)(&name) => continue,
-                Use::Named(name) => {
-                    let message = format!("`{id}` needs the secret `{name}`, which is not set.");
-                    Found::new(Code::SecretNotSet, message)
-                        .fix(format!("Set `{name}` in the environment."))
-                }
-                Use::Misplaced(name) => {
-                    let message = format!(
-                        "`{id}`: `${{{name}}}` stands in `{path}`, where no secret is put in."
-                    );
-                    Found::new(Code::UndeclaredSecret, message)
-                }
-                Use::WrittenOut(text) => {
-                    let what =
-                        format!("The credential `{path}` of `{id}` is written out in the file.");
-                    keys.add(text, what, spot, Some(id));
-                    continue;
-                }
-            };
-            findings.add(found.node(id).at(spot));
+    }
+    uses
+}
+
+fn named(findings: &mut Findings<'_>, surroundings: &Surroundings<'_>, keys: &mut Keys) {
+    let uses = secret_uses(&findings.canvas);
+    for SecretUse { name, node, path } in uses.asked {
+        if (surroundings.secret)(&name) {
+            continue;
         }
+        let message = format!("`{node}` needs the secret `{name}`, which is not set.");
+        let found = Found::new(Code::SecretNotSet, message).fix(format!(
+            "Set it with `easel secrets set {name}`, in .env or in the environment."
+        ));
+        let spot = findings.spots.param(&node, &path);
+        findings.add(found.node(&node).at(spot));
+    }
+    for SecretUse { name, node, path } in uses.misplaced {
+        let message =
+            format!("`{node}`: `${{{name}}}` stands in `{path}`, where no secret is put in.");
+        let spot = findings.spots.param(&node, &path);
+        let found = Found::new(Code::UndeclaredSecret, message);
+        findings.add(found.node(&node).at(spot));
+    }
+    for WrittenOut { value, node, path } in uses.written_out {
+        let what = format!("The credential `{path}` of `{node}` is written out in the file.");
+        let spot = findings.spots.param(&node, &path);
+        keys.add(value, what, spot, Some(&node));
     }
 }
 
-/// The names of secrets in a text: `${NAME}`, in capitals, as secrets are called. `$${` is no such.
+/// The names of secrets in a text, each `${NAME}`. `$${` is no such.
 fn names(text: &str) -> Vec<&str> {
     let found = text.match_indices("${").filter_map(|(at, mark)| {
         let escaped = text.get(..at).is_some_and(|before| before.ends_with('$'));
         let (name, _) = text.get(at + mark.len()..)?.split_once('}')?;
-        let capital = |c: char| c.is_ascii_uppercase();
-        let whole = name.starts_with(capital)
-            && name
-                .chars()
-                .all(|c| capital(c) || c.is_ascii_digit() || c == '_');
+        let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+        let whole =
+            name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit());
         (whole && !escaped).then_some(name)
     });
     found.collect()
+}
+
+/// Whether a name is one as secrets have it.
+fn in_capitals(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
 /// True if a credential comes from elsewhere.
@@ -213,8 +276,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_named_in_capitals() {
-        assert_eq!(names("Bearer ${API_KEY_2} and ${X}"), ["API_KEY_2", "X"]);
-        assert!(names("`${count}` $${API_KEY} ${} ${A b} ${A").is_empty());
+    fn secrets_are_found_where_they_are_named() {
+        assert_eq!(names("Bearer ${API_KEY_2} and ${x}"), ["API_KEY_2", "x"]);
+        assert!(names("$${API_KEY} ${} ${A b} ${A").is_empty());
+        assert!(in_capitals("API_KEY_2") && !in_capitals("count") && !in_capitals("_"));
     }
 }

@@ -6,6 +6,7 @@ use easel_core::argument::{Argument, ArgumentTemplate, Part};
 use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
+use easel_secrets::{Door, SealedValue, Unset};
 use indexmap::IndexMap;
 
 use super::prompt::unresolved;
@@ -60,33 +61,26 @@ pub(super) fn shown(arguments: &Rendered) -> Object {
         .collect()
 }
 
-/// An argument with its secrets put in, for the tool.
+/// An argument with its secrets put in, for the tool behind a door.
 ///
-/// Errors: a secret that is not set.
-pub(super) fn open(argument: &Argument, call: &Call) -> Result<Value, Fault> {
-    Ok(match argument {
-        Argument::Value(value) => value.clone(),
-        Argument::Text(parts) => {
-            let mut text = String::new();
-            for part in parts {
-                match part {
-                    Part::Text(literal) => text.push_str(literal),
-                    Part::Secret(name) => match call.run.services.secrets.get(name) {
-                        Some(secret) => text.push_str(secret.expose()),
-                        None => return Err(crate::given::not_set(name, call)),
-                    },
-                }
-            }
-            Value::from(text)
-        }
-        Argument::Array(items) => {
-            let items = items.iter().map(|item| open(item, call));
-            Value::from(items.collect::<Result<Vec<_>, _>>()?)
-        }
+/// Errors: a secret is not set or cannot be had.
+pub(super) fn open(argument: &Argument, call: &Call, door: &Door<'_>) -> Result<Value, Fault> {
+    let opened = door.open(&sealed(argument), Unset::Refused);
+    let opened = opened.map_err(|error| crate::given::closed(call, &error))?;
+    Ok(opened.into_exposed())
+}
+
+fn sealed(argument: &Argument) -> SealedValue {
+    match argument {
+        Argument::Value(value) => value.clone().into(),
+        Argument::Text(parts) => SealedValue::text(parts.iter().map(|part| match part {
+            Part::Text(text) => easel_secrets::Part::Text(text.clone()),
+            Part::Secret(name) => easel_secrets::Part::Secret(name.clone()),
+        })),
+        Argument::Array(items) => SealedValue::list(items.iter().map(sealed)),
         Argument::Object(members) => {
             let members = members.iter();
-            let members = members.map(|(name, member)| Ok((name.clone(), open(member, call)?)));
-            Value::from(members.collect::<Result<Object, Fault>>()?)
+            SealedValue::object(members.map(|(name, member)| (name.clone(), sealed(member))))
         }
-    })
+    }
 }

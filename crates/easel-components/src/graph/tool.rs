@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use easel_core::event::{Completion, Fault};
 use easel_core::{Object, Value};
+use easel_secrets::SinkKind;
 use easel_tools::contract::ArgumentCheck;
 
 use super::arguments::{self, Arguments, Rendered, is_secret};
@@ -50,8 +51,9 @@ impl Tool {
         let mut told = shown.clone();
         told.extend(arguments::shown(&sealed));
         let mut arguments = shown;
+        let door = call.door(SinkKind::Tool, &self.named.spec.name);
         for (name, argument) in &sealed {
-            arguments.insert(name.clone(), arguments::open(argument, call)?);
+            arguments.insert(name.clone(), arguments::open(argument, call, &door)?);
         }
         let name = &self.named.spec.name;
         let answer = noted(name, told, call, self.named.tool.call(arguments, call)).await;

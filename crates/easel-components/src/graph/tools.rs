@@ -5,6 +5,7 @@ use std::sync::Arc;
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
 use easel_models::ToolSpec;
+use easel_secrets::SinkKind;
 use easel_tools::contract::ArgumentCheck;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -120,9 +121,9 @@ impl Bound {
             Some(check) => check.check(arguments)?,
             None => arguments,
         };
+        let door = call.door(SinkKind::Tool, &self.named.spec.name);
         for (name, argument) in self.bound.iter().filter(|(_, a)| is_secret(a)) {
-            let opened =
-                arguments::open(argument, call).map_err(|fault| fault.message.to_string())?;
+            let opened = arguments::open(argument, call, &door).map_err(|fault| fault.message.to_string())?;
             arguments.insert(name.clone(), opened);
         }
         Ok(arguments)

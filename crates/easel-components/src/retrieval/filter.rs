@@ -122,7 +122,7 @@ impl Filter {
                     Ok(MetadataCondition {
                         key: key.clone(),
                         op: op.clone(),
-                        value: value.value(asker.call)?,
+                        value: value.value(asker.call),
                     })
                 })
                 .collect(),

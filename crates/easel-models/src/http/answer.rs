@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use easel_secrets::Secret;
+use easel_secrets::Opened;
 use futures::{Stream, stream};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -27,7 +27,7 @@ pub(super) struct Answer {
     provider: Arc<HttpProvider>,
     response: Response,
     time: Time,
-    key: Option<Secret>,
+    key: Option<Opened>,
     frames: Frames,
     decoder: Box<dyn Decoder>,
     /// Events that were read and not yet asked for.
@@ -46,7 +46,7 @@ impl Answer {
         provider: Arc<HttpProvider>,
         response: Response,
         time: Time,
-        key: Option<Secret>,
+        key: Option<Opened>,
     ) -> Answer {
         let kind = response
             .headers()

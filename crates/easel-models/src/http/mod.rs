@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use easel_secrets::{Masker, Secret};
+use easel_secrets::{Gate, Masker, Opened, Resolver, Sink, SinkKind};
 use futures::{StreamExt, TryStreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Request, Response, StatusCode, Url, redirect};
@@ -28,7 +28,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use self::answer::Answer;
 use self::retry::{Retry, asked_wait, may_pass};
 use self::wire::{Model, Reported, Wire};
-use crate::chat::{ChatModel, ChatRequest, ChatStream, ModelInfo};
+use crate::chat::{ChatModel, ChatRequest, ChatStream, Credential, ModelInfo};
 use crate::config::{ModelConfig, ProviderConfig, ProviderKind};
 use crate::error::{ModelError, Stage, excerpt};
 use crate::registry::ConfigError;
@@ -53,7 +53,7 @@ struct HttpProvider {
     headers: HeaderMap,
     wire: Box<dyn Wire>,
     key: Option<String>,
-    secrets: Arc<dyn easel_secrets::Provider>,
+    secrets: Resolver,
     retry: Retry,
     config: ProviderConfig,
 }
@@ -65,7 +65,7 @@ impl HttpModel {
     pub fn new(
         name: &str,
         config: ProviderConfig,
-        secrets: Arc<dyn easel_secrets::Provider>,
+        secrets: Resolver,
     ) -> Result<HttpModel, ConfigError> {
         let wrong = |setting, cause: String| ConfigError::Setting {
             provider: name.to_owned(),
@@ -105,6 +105,13 @@ impl HttpModel {
 impl ChatModel for HttpModel {
     fn describe(&self, model: &str) -> Result<ModelInfo, ModelError> {
         Ok(self.provider.model(model).info)
+    }
+
+    fn credential(&self, _: &str) -> Option<Credential> {
+        Some(Credential {
+            provider: self.provider.name(),
+            secret: self.provider.key.as_deref()?.into(),
+        })
     }
 
     fn chat(&self, request: ChatRequest) -> ChatStream {
@@ -190,11 +197,19 @@ impl HttpProvider {
         }
     }
 
-    fn fetch_key(&self) -> Result<Option<Secret>, ModelError> {
+    /// The key, for this request. Whose run it is on whose receipt it belongs is for the caller to know, who asks
+    /// [`ChatModel::credential`].
+    fn fetch_key(&self) -> Result<Option<Opened>, ModelError> {
         let Some(name) = &self.key else {
             return Ok(None);
         };
-        match self.secrets.get(name) {
+        let gate = Gate::new(self.name(), self.secrets.clone());
+        let door = gate.door(Sink::new(SinkKind::Model, self.name(), ""));
+        let key = door.secret(name).map_err(|error| ModelError::Unsendable {
+            provider: self.name(),
+            cause: error.to_string(),
+        })?;
+        match key {
             Some(key) => Ok(Some(key)),
             None => Err(ModelError::KeyMissing {
                 provider: self.name(),
@@ -203,7 +218,7 @@ impl HttpProvider {
         }
     }
 
-    fn prepare(&self, request: &ChatRequest, key: Option<&Secret>) -> Result<Request, ModelError> {
+    fn prepare(&self, request: &ChatRequest, key: Option<&Opened>) -> Result<Request, ModelError> {
         let unsendable = |cause: String| ModelError::Unsendable {
             provider: self.name(),
             cause,
@@ -251,7 +266,7 @@ impl HttpProvider {
         &self,
         request: &Request,
         time: Time,
-        key: Option<&Secret>,
+        key: Option<&Opened>,
     ) -> Result<Response, (ModelError, Option<Duration>)> {
         // A body in memory can always be sent again.
         let again = request.try_clone().ok_or_else(|| {
@@ -313,7 +328,7 @@ impl HttpProvider {
         &self,
         mut response: Response,
         time: Time,
-        key: Option<&Secret>,
+        key: Option<&Opened>,
     ) -> (ModelError, Option<Duration>) {
         let status = response.status();
         let retry_after = asked_wait(response.headers(), SystemTime::now());
@@ -361,8 +376,8 @@ impl HttpProvider {
     }
 
     /// The start of what the provider said, without the key.
-    fn excerpt(&self, text: &str, key: Option<&Secret>) -> String {
-        match Masker::new(key) {
+    fn excerpt(&self, text: &str, key: Option<&Opened>) -> String {
+        match Masker::new(key.map(AsRef::as_ref)) {
             Ok(masker) => excerpt(&masker.mask(text)),
             Err(error) => error.to_string(),
         }

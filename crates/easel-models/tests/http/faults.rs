@@ -1,10 +1,9 @@
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use easel_models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_models::{ChatRequest, ConfigError, HttpModel, ModelError, ModelEvent, Registry, Stage};
-use easel_secrets::Environment;
+use easel_secrets::Resolver;
 use serde_json::json;
 
 use super::server::{KEY, Prepared, Server, Step, ask, connect, events, replied, reply};
@@ -249,7 +248,7 @@ async fn a_redirect_is_not_followed() {
 async fn a_key_that_is_not_set_is_missed_before_anything_is_sent() {
     let server = Server::start([]).await;
     let secrets = HashMap::<String, easel_secrets::Secret>::new();
-    let model = HttpModel::new("Test", server.config(KIND), Arc::new(secrets)).unwrap();
+    let model = HttpModel::new("Test", server.config(KIND), Resolver::from(secrets)).unwrap();
     let error = reply(&model, ask("hi")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -264,8 +263,11 @@ fn settings_that_cannot_be_used_are_told_before_a_run() {
         let mut config = ProviderConfig::new(KIND);
         change(&mut config);
         let providers = [("P".to_owned(), config)].into_iter().collect();
-        let secrets: Arc<dyn easel_secrets::Provider> = Arc::new(Environment);
-        Registry::from_config(ModelsConfig::default(), &providers, &secrets)
+        Registry::from_config(
+            ModelsConfig::default(),
+            &providers,
+            &Resolver::environment(),
+        )
     };
     with(|_| ()).unwrap();
     let told = |change| with(change).unwrap_err().to_string();

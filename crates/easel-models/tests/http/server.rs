@@ -13,7 +13,7 @@ use easel_models::config::{ProviderConfig, ProviderKind};
 use easel_models::{
     ChatModel, ChatReply, ChatRequest, HttpModel, Message, ModelError, ModelEvent, collect,
 };
-use easel_secrets::Secret;
+use easel_secrets::{Resolver, Secret};
 use futures::{StreamExt, stream};
 use serde_json::Value as Json;
 use tokio::net::TcpListener;
@@ -213,7 +213,7 @@ impl Drop for Watch {
 
 pub fn connect(config: ProviderConfig) -> HttpModel {
     let secrets = HashMap::from([("TEST_KEY".to_owned(), Secret::new(KEY))]);
-    HttpModel::new("Test", config, Arc::new(secrets)).unwrap()
+    HttpModel::new("Test", config, Resolver::from(secrets)).unwrap()
 }
 
 pub fn ask(text: &str) -> ChatRequest {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use easel_core::{Object, Value};
-use easel_secrets::Secret;
+use easel_secrets::{Masker, Opened};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -64,7 +64,7 @@ impl LiveSearch {
         )];
         post.body = HttpBody::Json(Value::from(body));
         post.timeout = self.config.timeout;
-        results(&request.provider, &self.http.send(post).await?)
+        results(&request.provider, &self.http.send(post).await?, key)
     }
 }
 
@@ -74,7 +74,7 @@ impl WebSearch for LiveSearch {
     }
 }
 
-fn key(request: &SearchRequest) -> Result<&Secret, ToolError> {
+fn key(request: &SearchRequest) -> Result<&Opened, ToolError> {
     let given = request
         .api_key
         .as_ref()
@@ -147,13 +147,17 @@ fn extract_body(request: &SearchRequest) -> Result<Object, ToolError> {
     Ok(body)
 }
 
-fn results(provider: &str, response: &HttpResponse) -> Result<SearchResults, ToolError> {
+fn results(
+    provider: &str,
+    response: &HttpResponse,
+    key: &Opened,
+) -> Result<SearchResults, ToolError> {
     let what = provider.to_owned();
     if !(200..300).contains(&response.status) {
         return Err(ToolError::Status {
             what,
             status: response.status,
-            message: complaint(&response.body),
+            message: complaint(&response.body, key),
         });
     }
     let malformed = |cause: String| ToolError::Malformed {
@@ -171,7 +175,7 @@ fn results(provider: &str, response: &HttpResponse) -> Result<SearchResults, Too
 }
 
 /// What an error response says, in short: the innermost text of the members APIs use for it, else its beginning.
-fn complaint(body: &str) -> String {
+fn complaint(body: &str, key: &Opened) -> String {
     const LONGEST: usize = 300;
     let parsed = serde_json::from_str::<Value>(body).unwrap_or_default();
     let mut at = &parsed;
@@ -182,5 +186,9 @@ fn complaint(body: &str) -> String {
         at = inner;
     }
     let said = at.as_str().unwrap_or(body).trim();
-    said.chars().take(LONGEST).collect()
+    // Masked before it is cut: half a key could not be found any more.
+    match Masker::new([key.as_ref()]) {
+        Ok(masker) => masker.mask(said).chars().take(LONGEST).collect(),
+        Err(error) => error.to_string(),
+    }
 }

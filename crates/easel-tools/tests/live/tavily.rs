@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Response;
 use easel_core::{Object, Value};
-use easel_secrets::Secret;
+use easel_secrets::{Gate, Opened, Resolver, Sink, SinkKind};
 use easel_tools::ToolError;
 use easel_tools::guard::Allow;
 use easel_tools::live::{self, HttpConfig, SearchConfig};
@@ -35,8 +35,14 @@ fn request(provider: &str, subject: serde_json::Value) -> SearchRequest {
         provider: provider.into(),
         subject: subject.into(),
         parameters: Object::new(),
-        api_key: Some(Secret::new("tvly-key")),
+        api_key: Some(key("tvly-key")),
     }
+}
+
+fn key(value: &str) -> Opened {
+    let gate = Gate::new("run-1", Resolver::default());
+    let door = gate.door(Sink::new(SinkKind::Tool, "tavily", "X"));
+    door.literal("api_key", value).unwrap()
 }
 
 async fn answering(status: u16, body: &'static str) -> Server {
@@ -153,7 +159,7 @@ async fn an_answer_that_makes_no_sense_is_malformed() {
 async fn nothing_is_sent_without_key_query_or_a_known_provider() {
     let server = Server::start(|_| Response::new(Body::empty())).await;
     let mut keyless = request(providers::TAVILY_SEARCH, json!("x"));
-    keyless.api_key = Some(Secret::new(" "));
+    keyless.api_key = Some(key(" "));
     let error = ask(&server, keyless).await.unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use easel_runtime::models::{
-    ChatModel, ChatReply, ChatRequest, ChatStream, Collector, ModelError, ModelEvent, ModelInfo,
+    ChatModel, ChatReply, ChatRequest, ChatStream, Collector, Credential, ModelError, ModelEvent,
+    ModelInfo,
 };
 use futures::StreamExt;
 use serde_json::{Map, Value as Json, json};
@@ -39,6 +40,10 @@ impl ChatModel for Recorded {
             json_schema: false,
             ..info
         })
+    }
+
+    fn credential(&self, model: &str) -> Option<Credential> {
+        self.model.credential(model)
     }
 
     fn chat(&self, request: ChatRequest) -> ChatStream {

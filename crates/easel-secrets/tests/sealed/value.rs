@@ -1,0 +1,15 @@
+//! A secret becomes a value, which templates, expressions and model requests are made of.
+
+fn value(secret: easel_secrets::Secret) -> easel_core::Value {
+    secret
+}
+
+fn sealed(sealed: easel_secrets::SealedValue) -> easel_core::Value {
+    sealed
+}
+
+fn opened(opened: easel_secrets::OpenedValue) -> easel_core::Value {
+    opened
+}
+
+fn main() {}
