@@ -13,6 +13,7 @@ mod code;
 mod diagnostic;
 mod explain;
 mod findings;
+pub mod graph;
 pub mod json;
 mod rules;
 pub mod sarif;

@@ -176,6 +176,20 @@ impl ArgumentTemplate {
         }
     }
 
+    /// The secrets that stand in its texts, in order; one that stands twice comes twice.
+    pub fn secrets(&self) -> Box<dyn Iterator<Item = &Arc<str>> + '_> {
+        match self {
+            ArgumentTemplate::Value(_) => Box::new(std::iter::empty()),
+            ArgumentTemplate::Text(text) => Box::new(text.secrets()),
+            ArgumentTemplate::Array(items) => {
+                Box::new(items.iter().flat_map(ArgumentTemplate::secrets))
+            }
+            ArgumentTemplate::Object(members) => {
+                Box::new(members.values().flat_map(ArgumentTemplate::secrets))
+            }
+        }
+    }
+
     /// The argument with its placeholders filled.
     ///
     /// # Errors

@@ -226,6 +226,14 @@ impl FormatString {
         self.sources.iter().flat_map(Source::reads)
     }
 
+    /// The secrets that stand in it, in order; one that stands twice comes twice.
+    pub fn secrets(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Secret(name) => Some(name),
+            _ => None,
+        })
+    }
+
     /// The reads that are inserted as they are: no step behind what the read covers, no format, and no conversion but to
     /// text. Who lists a node's inputs beside such a text need not repeat them.
     pub fn whole(&self) -> impl Iterator<Item = ReadId> {

@@ -108,6 +108,7 @@ impl Driver {
             workflow: workflow.compiled.clone(),
             turn,
             services: engine.services(&gate),
+            functions: workflow.functions(),
             wire: switchboard.clone(),
             gate: gate.clone(),
         };
@@ -177,8 +178,11 @@ impl Driver {
         (!self.shown.is_empty()).then(|| self.shown.join("\n\n"))
     }
 
-    /// What the node that spoke last put out; what the last node put out, if none spoke.
+    /// What a graph gives out. Of a canvas what the node that spoke last put out; what the last node put out, if none spoke.
     pub fn outputs(&self) -> Ports {
+        if let Some(outcome) = self.workflow.outcome(&self.machine) {
+            return outcome;
+        }
         self.said.clone().unwrap_or_else(|| self.last.clone())
     }
 

@@ -9,6 +9,8 @@ use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
+use easel_graph::admit::InputError;
+use easel_graph::lower::names::INPUTS;
 use easel_secrets::{Receipt, SecretError};
 use easel_tools::files::{FileDescriptor, FileRequest};
 use easel_tools::references::References;
@@ -100,9 +102,18 @@ pub enum TurnError {
     /// The secrets that the workflow names cannot be masked.
     #[error(transparent)]
     Secrets(#[from] SecretError),
+    /// The graph cannot run with these inputs.
+    #[error("{}", inputs(.0))]
+    Inputs(Vec<InputError>),
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+/// All that is wrong with the inputs of a graph, as one sentence.
+fn inputs(errors: &[InputError]) -> String {
+    let errors: Vec<String> = errors.iter().map(InputError::to_string).collect();
+    errors.join("; ")
 }
 
 /// A conversation. One turn at a time.
@@ -144,9 +155,12 @@ impl Session {
         }
     }
 
-    /// A conversation that goes on from what the document holds: variables, history, chunks.
+    /// A conversation that goes on from what the canvas holds: variables, history, chunks. With a graph, which holds
+    /// none of these, it is a new one.
     pub fn resumed(engine: Arc<Engine>, workflow: Arc<Workflow>) -> Session {
-        let document = workflow.document();
+        let Some(document) = workflow.canvas() else {
+            return Session::new(engine, workflow);
+        };
         let entry = |entry: easel_canvas::state::HistoryEntry| {
             HistoryEntry::new(&entry.role, entry.payload)
         };
@@ -260,7 +274,18 @@ impl Session {
             None => self.engine.gate(run.clone(), &self.workflow)?,
         };
         masking::input(&gate, &mut input);
-        let mut changed = self.variables_for(&input, files, resuming);
+        let mut doubts = Vec::new();
+        let mut changed = match self.workflow.graph().filter(|_| !resuming) {
+            Some(file) => {
+                let admitted = file
+                    .document()
+                    .admit(given(&input))
+                    .map_err(TurnError::Inputs)?;
+                doubts = admitted.warnings;
+                Object::from_iter([(INPUTS.into(), Value::from(admitted.values))])
+            }
+            None => self.variables_for(&input, files, resuming),
+        };
         gate.mask_object(&mut changed);
         let mut history = self.history.clone();
         masking::history(&gate, &mut history);
@@ -426,6 +451,14 @@ impl Session {
             custom_header: input.custom_header,
             history: Arc::new(history),
         }
+    }
+}
+
+/// What a graph is given: inputs by name, or what the user says.
+fn given(input: &Input) -> Value {
+    match input.inputs.is_empty() {
+        true => input.query.clone(),
+        false => Value::from(input.inputs.clone()),
     }
 }
 

@@ -8,21 +8,23 @@ use easel_canvas::normalise::{self, Note};
 use easel_canvas::pointer::Pointer;
 use easel_catalog::Catalog;
 use easel_check::{Canvas, Diagnostic, Place, SecretUses, Surroundings};
-use easel_components::{Behaviour, Prepared, Registry};
+use easel_components::{Behaviour, Functions, NoFunctions, Prepared, Registry};
+use easel_core::Machine;
 use easel_core::compile::{self, Finding};
-use easel_core::event::Fault;
+use easel_core::draft::Draft;
+use easel_core::event::{Fault, Ports};
 use easel_core::workflow as core;
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 
+use crate::graph::{self, Code, GraphFile};
+
 /// A loaded workflow. Immutable; share it between runs.
 pub struct Workflow {
     pub(crate) compiled: Arc<core::Workflow>,
-    document: Document,
+    dialect: Dialect,
     /// The variables as a new session finds them.
     pub(crate) variables: Object,
-    notes: Vec<Note>,
-    parameters: Vec<lower::Finding>,
     structure: Vec<Finding>,
     behaviours: Vec<Result<Arc<dyn Behaviour>, Fault>>,
     /// The components that it was loaded with.
@@ -35,12 +37,28 @@ pub struct Workflow {
     labels: OnceLock<Vec<Vec<u8>>>,
 }
 
+/// What a workflow was made from.
+enum Dialect {
+    Canvas(Box<CanvasFile>),
+    Graph(Box<GraphFile>),
+}
+
+/// A canvas, and what was found in it.
+struct CanvasFile {
+    document: Document,
+    notes: Vec<Note>,
+    parameters: Vec<lower::Finding>,
+}
+
 /// Why a workflow cannot be loaded at all.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The text is no canvas.
     #[error(transparent)]
     Unreadable(#[from] easel_canvas::error::ReadError),
+    /// The text is no graph.
+    #[error(transparent)]
+    UnreadableGraph(#[from] easel_graph::error::ReadError),
 }
 
 impl LoadError {
@@ -48,51 +66,85 @@ impl LoadError {
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
             LoadError::Unreadable(error) => easel_check::unreadable(error),
+            LoadError::UnreadableGraph(error) => easel_check::graph::unreadable(error),
         }
     }
 }
 
 impl Workflow {
-    /// Loads a canvas with the components that come with Easel.
+    /// Loads a workflow with the components that come with Easel: a canvas, or a graph by itself.
+    ///
+    /// JSON whose top level has `nodes` and no `components`, and all that is no JSON, is a graph.
     ///
     /// A workflow with faults in it loads too, so that it can be shown and mended: [`Workflow::refusals`] says why it
     /// must not run.
     ///
     /// # Errors
-    /// The bytes are no canvas.
+    /// The bytes are neither.
     pub fn load(bytes: &[u8]) -> Result<Workflow, LoadError> {
         Workflow::load_with(bytes, &crate::builtin())
     }
 
-    /// Loads a canvas with these components.
+    /// Loads a workflow with these components.
     ///
     /// # Errors
-    /// The bytes are no canvas.
+    /// As [`Workflow::load`].
     pub fn load_with(bytes: &[u8], registry: &Registry) -> Result<Workflow, LoadError> {
+        if let Some(format) = graph::format_of(bytes) {
+            let document = easel_graph::document::Document::read(bytes, format)?;
+            return Ok(Workflow::from_graph(document, None, registry));
+        }
         let read = Document::read(bytes)?;
         Ok(Workflow::from_document(read, registry))
     }
 
-    /// Loads a document that was read before.
+    /// Loads a canvas that was read before.
     pub fn from_document(document: Document, registry: &Registry) -> Workflow {
         let normalised = normalise::normalise(&document);
         let (document, notes) = (normalised.document, normalised.notes);
         let Lowered { draft, findings } = lower::lower(&document, registry.catalog());
-        let compiled = compile::compile(draft);
-        let workflow = compiled.workflow;
-        let behaviours = workflow
-            .nodes
-            .iter()
-            .map(|node| prepare(&workflow, node, registry))
-            .collect();
-        Workflow {
-            compiled: Arc::new(workflow),
-            variables: document.fresh_globals(),
+        let variables = document.fresh_globals();
+        let dialect = Dialect::Canvas(Box::new(CanvasFile {
             document,
             notes,
             parameters: findings,
+        }));
+        Workflow::compiled_from(draft, dialect, variables, registry)
+    }
+
+    /// Loads a graph that was read before, with the code of its package.
+    pub fn from_graph(
+        document: easel_graph::document::Document,
+        code: Option<Arc<dyn Code>>,
+        registry: &Registry,
+    ) -> Workflow {
+        let (file, draft) = GraphFile::lower(document, code, registry);
+        let dialect = Dialect::Graph(Box::new(file));
+        Workflow::compiled_from(draft, dialect, Object::new(), registry)
+    }
+
+    fn compiled_from(
+        draft: Draft,
+        dialect: Dialect,
+        variables: Object,
+        registry: &Registry,
+    ) -> Workflow {
+        let compiled = compile::compile(draft);
+        let workflow = compiled.workflow;
+        let behaviour = |node| match &dialect {
+            Dialect::Canvas(_) => prepare(&workflow, node, registry),
+            Dialect::Graph(_) => easel_components::graph::prepare(Prepared {
+                workflow: &workflow,
+                node,
+                registry,
+            }),
+        };
+        Workflow {
+            behaviours: workflow.nodes.iter().map(behaviour).collect(),
+            compiled: Arc::new(workflow),
+            dialect,
+            variables,
             structure: compiled.findings,
-            behaviours,
             catalog: registry.catalog().clone(),
             refusals: OnceLock::new(),
             secrets: OnceLock::new(),
@@ -105,13 +157,27 @@ impl Workflow {
         &self.compiled
     }
 
-    /// The document, in today's form.
-    pub fn document(&self) -> &Document {
-        &self.document
+    /// The canvas it was made from, in today's form; `None` if it was a graph.
+    pub fn canvas(&self) -> Option<&Document> {
+        match &self.dialect {
+            Dialect::Canvas(file) => Some(&file.document),
+            Dialect::Graph(_) => None,
+        }
+    }
+
+    /// The graph it was made from; `None` if it was a canvas.
+    pub fn graph(&self) -> Option<&GraphFile> {
+        match &self.dialect {
+            Dialect::Canvas(_) => None,
+            Dialect::Graph(file) => Some(file),
+        }
     }
 
     /// The inputs that it declares, by name, each with its declaration (`name`, `type`, `optional`, `options`).
     pub fn inputs(&self) -> Object {
+        if let Dialect::Graph(file) = &self.dialect {
+            return file.declared();
+        }
         let inputs = self.begin().and_then(|begin| begin.get("inputs"));
         inputs
             .and_then(Value::as_object)
@@ -141,22 +207,32 @@ impl Workflow {
 
     /// Where the id of a node stands in the file.
     pub fn place_of(&self, node: &str) -> Option<Place> {
+        let document = match &self.dialect {
+            Dialect::Canvas(file) => &file.document,
+            Dialect::Graph(file) => return file.position_of(node),
+        };
         let wanted = Wanted {
             place: Pointer::component(node),
             part: Part::Name,
         };
-        let places = self.document.locate_all(&[wanted]);
+        let places = document.locate_all(&[wanted]);
         places.into_iter().next().flatten().map(Place::from)
     }
 
     /// What was rewritten to bring the document into today's form.
     pub fn notes(&self) -> &[Note] {
-        &self.notes
+        match &self.dialect {
+            Dialect::Canvas(file) => &file.notes,
+            Dialect::Graph(_) => &[],
+        }
     }
 
-    /// What is wrong or doubtful about parameters.
+    /// What is wrong or doubtful about the parameters of a canvas.
     pub fn parameter_findings(&self) -> &[lower::Finding] {
-        &self.parameters
+        match &self.dialect {
+            Dialect::Canvas(file) => &file.parameters,
+            Dialect::Graph(_) => &[],
+        }
     }
 
     /// What is wrong or doubtful about nodes, edges and references.
@@ -167,32 +243,62 @@ impl Workflow {
     /// Everything the check says about it, in the order of its file. [`Engine::check`](crate::Engine::check) knows the
     /// surroundings of a run.
     pub fn check(&self, surroundings: &Surroundings<'_>) -> Vec<Diagnostic> {
-        easel_check::check(&self.as_checked(), surroundings)
+        match &self.dialect {
+            Dialect::Canvas(file) => easel_check::check(&self.as_canvas(file), surroundings),
+            Dialect::Graph(file) => easel_check::graph::check(&self.as_graph(file), surroundings),
+        }
     }
 
     /// Why the workflow must not run; nothing if it may.
     pub fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
-        let refusals = self
-            .refusals
-            .get_or_init(|| easel_check::refusals(&self.as_checked()));
+        let refusals = self.refusals.get_or_init(|| match &self.dialect {
+            Dialect::Canvas(file) => easel_check::refusals(&self.as_canvas(file)),
+            Dialect::Graph(file) => easel_check::graph::refusals(&self.as_graph(file)),
+        });
         refusals.iter()
     }
 
     /// The secrets that it names, and the credentials that are written out in it.
     pub fn secrets(&self) -> &SecretUses {
-        self.secrets
-            .get_or_init(|| easel_check::secret_uses(&self.as_checked()))
+        self.secrets.get_or_init(|| match &self.dialect {
+            Dialect::Canvas(file) => easel_check::secret_uses(&self.as_canvas(file)),
+            Dialect::Graph(file) => easel_check::graph::secret_uses(&self.as_graph(file)),
+        })
     }
 
-    fn as_checked(&self) -> Canvas<'_> {
-        Canvas {
-            document: &self.document,
-            notes: &self.notes,
-            parameters: &self.parameters,
+    fn as_graph<'a>(&'a self, file: &'a GraphFile) -> easel_check::graph::Graph<'a> {
+        easel_check::graph::Graph {
+            document: &file.document,
+            texts: &file.findings,
             structure: &self.structure,
             workflow: &self.compiled,
             catalog: &self.catalog,
         }
+    }
+
+    fn as_canvas<'a>(&'a self, file: &'a CanvasFile) -> Canvas<'a> {
+        Canvas {
+            document: &file.document,
+            notes: &file.notes,
+            parameters: &file.parameters,
+            structure: &self.structure,
+            workflow: &self.compiled,
+            catalog: &self.catalog,
+        }
+    }
+
+    /// The Python of its package, for one run.
+    pub(crate) fn functions(&self) -> Arc<dyn Functions> {
+        match &self.dialect {
+            Dialect::Canvas(_) => Arc::new(NoFunctions),
+            Dialect::Graph(file) => file.functions(),
+        }
+    }
+
+    /// What a run of a graph came to so far; `None` for a canvas.
+    pub(crate) fn outcome(&self, machine: &Machine) -> Option<Ports> {
+        let file = self.graph()?;
+        Some(file.outcome(&self.compiled, machine))
     }
 
     /// The members of an event's JSON that name a node, made by `write` for all nodes the first time.

@@ -67,6 +67,14 @@ impl WrittenOut {
 }
 
 impl SecretUses {
+    /// Of a workflow that asks for these and writes none out.
+    pub(crate) fn asking(asked: Vec<SecretUse>) -> SecretUses {
+        SecretUses {
+            asked,
+            ..SecretUses::default()
+        }
+    }
+
     /// The secrets that are named where one goes, in the order of the nodes.
     pub fn asked(&self) -> impl Iterator<Item = &SecretUse> {
         self.asked.iter()

@@ -123,7 +123,8 @@ impl Bound {
         };
         let door = call.door(SinkKind::Tool, &self.named.spec.name);
         for (name, argument) in self.bound.iter().filter(|(_, a)| is_secret(a)) {
-            let opened = arguments::open(argument, call, &door).map_err(|fault| fault.message.to_string())?;
+            let opened = arguments::open(argument, call, &door)
+                .map_err(|fault| fault.message.to_string())?;
             arguments.insert(name.clone(), opened);
         }
         Ok(arguments)
