@@ -29,7 +29,8 @@ pub(super) fn bound(parsed: Parsed) -> (Expression, Inputs) {
             "vars" => (json(VARS), 0),
             "state" => (json(&format!(r#"{{"vars": {VARS}}}"#)), 0),
             "item" => (json(r#"{"x": 1}"#), 0),
-            "index" => return Binding::Constant(json("2")),
+            "index" if chain.steps.is_empty() => return Binding::Constant(json("2")),
+            "index" => return Binding::Constant(Value::Null),
             other => return Binding::Unknown(format!("\"{other}\" is no name here").into()),
         };
         values.push(Resolved::Value(value));
