@@ -383,6 +383,8 @@ fn what_no_expression_may_hold_is_refused_by_its_name() {
         ("1e999", "1e999", "no number"),
         ("12ab", "12ab", "runs into a name"),
         ("1 2", "2", "an operator"),
+        ("{'a': }", "}", "expected a value"),
+        ("$n", "$", "names stand bare"),
         ("x if y", "", "else"),
         ("len(1, 2)", "len(1, 2)", "takes one argument, 2 are given"),
         ("round()", "round()", "takes 1 or 2 arguments"),
