@@ -1,4 +1,4 @@
-//! Criterion benches of the core alone: compile, run, render.
+//! Criterion benches of the core alone: compile, run, render, evaluate.
 #![expect(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up should stop"
@@ -11,7 +11,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use easel_core::Value;
 use easel_core::bind::{Inputs, ReadId, Resolved};
 use easel_core::reference::canvas::Grammar;
+use easel_core::reference::graph::Binding;
 use easel_core::template::Rendering;
+use easel_core::{expression, format};
 
 fn render(c: &mut Criterion) {
     let mut text = String::new();
@@ -36,6 +38,30 @@ fn render(c: &mut Criterion) {
     });
 }
 
+/// What a graph computes before nearly every node: a guard, and the text of an instruction.
+fn graph(c: &mut Criterion) {
+    let items = vec![Value::from(1); 5];
+    let check = Value::from("Yes, this is fine");
+    let inputs = Inputs([Resolved::Value(items.into()), Resolved::Value(check)].into());
+    let bind = |root: &str| Binding::Read {
+        read: ReadId(u32::from(root == "nodes")),
+        used: 1,
+    };
+    let guard = "len(inputs.items) > 3 and contains(lower(nodes.check), 'yes')";
+    let guard = expression::parse(guard)
+        .unwrap()
+        .bind(|chain| bind(&chain.root));
+    c.bench_function("evaluate a guard with two reads and three calls", |b| {
+        b.iter(|| black_box(&guard).truth(black_box(&inputs)))
+    });
+    let instruction = "Check {inputs.items} again, {nodes.check:>20}\n";
+    let instruction =
+        format::parse(instruction, format::Secrets::None).bind(|chain| bind(&chain.root));
+    c.bench_function("render an instruction with two placeholders", |b| {
+        b.iter(|| black_box(&instruction).render(black_box(&inputs)))
+    });
+}
+
 fn load(c: &mut Criterion) {
     let engine = easel_runtime::Engine::builder().build().unwrap();
     let text = benches::chain(50);
@@ -44,5 +70,5 @@ fn load(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, render, load);
+criterion_group!(benches, render, graph, load);
 criterion_main!(benches);

@@ -40,6 +40,7 @@ mod function;
 mod lexer;
 mod number;
 mod parser;
+mod refusal;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -338,7 +338,7 @@ impl FormatString {
         for piece in pieces {
             self.fill(piece, inputs, &mut rendered);
         }
-        match rendered.unresolved.pop() {
+        match rendered.unresolved.into_iter().next() {
             Some(name) => Err(name),
             None if rendered.text.is_empty() => Ok(Some(None)),
             None => Ok(FormatSpec::parse(&rendered.text).map(Some)),

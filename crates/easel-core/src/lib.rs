@@ -15,6 +15,9 @@
 //!
 //! A dialect describes its document as a [`Draft`](draft::Draft); [`compile`](compile::compile) turns that into an
 //! immutable [`Workflow`](workflow::Workflow) in which references are slots and templates are lists of pieces.
+//!
+//! What people write inside a document is compiled with it: a canvas has [`template`]s and [`condition`]s, a graph
+//! [`format`](mod@format) strings and [`expression`]s.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod argument;

@@ -1,6 +1,7 @@
 //! For tests: workflows drawn in a line, and a world that does what it is told.
 
 mod drawing;
+pub(crate) mod python;
 mod run;
 mod world;
 

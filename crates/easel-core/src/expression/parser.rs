@@ -45,11 +45,11 @@ pub(super) fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     })
 }
 
-struct Parser {
+pub(super) struct Parser {
     tokens: Vec<Token>,
-    at: usize,
+    pub(super) at: usize,
     nesting: usize,
-    chains: Vec<Chain>,
+    pub(super) chains: Vec<Chain>,
 }
 
 /// Words that mean something else than a name.
@@ -61,13 +61,13 @@ const KEYWORDS: [&str; 15] = [
 type Parse<T = Node> = Result<T, SyntaxError>;
 
 impl Parser {
-    fn kind(&self) -> &TokenKind {
+    pub(super) fn kind(&self) -> &TokenKind {
         self.tokens
             .get(self.at)
             .map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    fn span(&self) -> Range<usize> {
+    pub(super) fn span(&self) -> Range<usize> {
         let last = self.tokens.last();
         self.tokens
             .get(self.at)
@@ -76,7 +76,7 @@ impl Parser {
     }
 
     /// Where the token before this one ends.
-    fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or(0, |token| token.span.end)
     }
@@ -352,44 +352,6 @@ impl Parser {
         Err(self.unexpected("\"]\""))
     }
 
-    fn refuse_call(&self, base: &Node, steps: &[Access]) -> SyntaxError {
-        let span = base.span.start..self.span().end;
-        let member = match (&base.kind, steps.last()) {
-            (_, Some(Access::Step(step))) => Some(step),
-            (Kind::Name(name), None) => self.chains.get(*name).and_then(|chain| chain.steps.last()),
-            _ => None,
-        };
-        match (&base.kind, member) {
-            (_, Some(step)) => {
-                let fix = match Function::named(&step.name) {
-                    Some(function) => format!("write {function}(…) around the value instead"),
-                    None if &*step.name == "get" => {
-                        "write ['name'] behind the value: a missing name reads as None".into()
-                    }
-                    None => format!("the functions are {}", Function::list()),
-                };
-                SyntaxError::new(
-                    format!("methods cannot be called: .{}()", step.name),
-                    span,
-                    fix,
-                )
-            }
-            (Kind::Name(name), None) => {
-                let root = self.chains.get(*name).map_or("this", |chain| &*chain.root);
-                SyntaxError::new(
-                    format!("\"{root}\" is no function of expressions"),
-                    span,
-                    format!("the functions are {}", Function::list()),
-                )
-            }
-            _ => SyntaxError::new(
-                "only functions can be called",
-                span,
-                format!("the functions are {}", Function::list()),
-            ),
-        }
-    }
-
     fn value(&mut self) -> Parse {
         let start = self.span().start;
         let kind = match self.kind().clone() {
@@ -540,70 +502,6 @@ impl Parser {
             true => Ok(Kind::Object(members)),
             false => Err(self.unexpected("\",\" or \"}\"")),
         }
-    }
-
-    /// The error for what stands here: by its name where it is something of Python that expressions leave out.
-    fn unexpected(&self, wanted: &str) -> SyntaxError {
-        let fix = |text: &str| text.to_owned();
-        let (message, fix) = match self.kind() {
-            TokenKind::End => (
-                format!("the expression ends where {wanted} should stand"),
-                fix("complete it, or close what is open"),
-            ),
-            TokenKind::Symbol("=") => (
-                fix("nothing can be assigned, and arguments have no names"),
-                fix("compare with ==; give arguments in their order"),
-            ),
-            TokenKind::Symbol(":=") => (
-                fix("nothing can be assigned in an expression"),
-                fix("write the value where it is used"),
-            ),
-            TokenKind::Symbol("&&") => (fix("\"&&\" is no operator"), fix("write and")),
-            TokenKind::Symbol("||") => (fix("\"||\" is no operator"), fix("write or")),
-            TokenKind::Symbol("!") => (fix("\"!\" is no operator"), fix("write not")),
-            TokenKind::Symbol("<>") => (fix("\"<>\" is no operator"), fix("write !=")),
-            TokenKind::Symbol("?") => (
-                fix("\"?\" is no operator"),
-                fix("write a if condition else b"),
-            ),
-            TokenKind::Symbol(symbol @ ("&" | "|" | "^" | "~" | "<<" | ">>")) => (
-                format!("there are no operators on bits: {symbol}"),
-                fix("write and, or, not for conditions"),
-            ),
-            TokenKind::Symbol("@") => (
-                fix("matrices cannot be multiplied"),
-                fix("compute it in a function node"),
-            ),
-            TokenKind::Symbol("...") => (
-                fix("\"...\" is no value of a workflow"),
-                fix("write None for nothing"),
-            ),
-            TokenKind::Symbol("$" | ";" | "->") => (
-                format!("expected {wanted}"),
-                fix("an expression is one value; names stand bare, as in inputs.n"),
-            ),
-            TokenKind::Name(name) if &**name == "lambda" => (
-                fix("functions cannot be defined"),
-                fix("use a function node"),
-            ),
-            TokenKind::Name(name) if &**name == "for" || &**name == "async" => (
-                fix("lists cannot be built by a loop"),
-                fix("use a map node, or any(…), all(…), sum(…) over a list"),
-            ),
-            TokenKind::Name(name) if matches!(&**name, "await" | "yield") => (
-                format!("\"{name}\" means nothing in an expression"),
-                fix("read the value of a node: nodes.x"),
-            ),
-            TokenKind::Number(_) if self.end() == self.span().start && self.at > 0 => (
-                fix("an element of a list is not read with a dot"),
-                fix("write its number in brackets: [0]"),
-            ),
-            _ => (
-                format!("expected {wanted}"),
-                fix("put an operator between two values, and a text in quotes"),
-            ),
-        };
-        SyntaxError::new(message, self.span(), fix)
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn bound(parsed: Parsed) -> (Expression, Inputs) {
             "vars" => (json(VARS), 0),
             "state" => (json(&format!(r#"{{"vars": {VARS}}}"#)), 0),
             "item" => (json(r#"{"x": 1}"#), 0),
-            "index" => return Binding::Constant(json("2")),
+            "index" if chain.steps.is_empty() => return Binding::Constant(json("2")),
+            "index" => return Binding::Constant(Value::Null),
             other => return Binding::Unknown(format!("\"{other}\" is no name here").into()),
         };
         values.push(Resolved::Value(value));
@@ -382,6 +383,8 @@ fn what_no_expression_may_hold_is_refused_by_its_name() {
         ("1e999", "1e999", "no number"),
         ("12ab", "12ab", "runs into a name"),
         ("1 2", "2", "an operator"),
+        ("{'a': }", "}", "expected a value"),
+        ("$n", "$", "names stand bare"),
         ("x if y", "", "else"),
         ("len(1, 2)", "len(1, 2)", "takes one argument, 2 are given"),
         ("round()", "round()", "takes 1 or 2 arguments"),

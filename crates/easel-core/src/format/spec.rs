@@ -102,11 +102,9 @@ impl FormatSpec {
         };
         let mut rest = rest.chars();
         let kind = rest.next();
-        let grouped = match (grouping, kind) {
-            (None, _) | (_, None | Some('d' | 'e' | 'f' | 'g' | 'E' | 'G' | '%' | 'F')) => true,
-            (Some('_'), Some('b' | 'o' | 'x' | 'X')) => true,
-            _ => false,
-        };
+        let by_three = kind.is_none_or(|kind| "deEfFgG%".contains(kind));
+        let by_four = grouping == Some('_') && kind.is_some_and(|kind| "boxX".contains(kind));
+        let grouped = grouping.is_none() || by_three || by_four;
         let known = kind.is_none_or(|kind| TYPES.contains(kind)) && rest.next().is_none();
         let width = width.unwrap_or(0);
         (known && grouped && width <= MAX_WIDTH).then_some(FormatSpec {
@@ -210,7 +208,7 @@ impl FormatSpec {
                 Some(precision) => self.general(size, precision.max(1), true),
                 None => {
                     let (digits, exponent) = scientific(&format!("{size:e}"));
-                    let large = exponent < -4 || exponent > 15;
+                    let large = !(-4..16).contains(&exponent);
                     self.place(&digits, exponent, large, true)
                 }
             },
