@@ -17,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod admit;
+pub mod builder;
 pub mod document;
 pub mod error;
 pub mod field;
