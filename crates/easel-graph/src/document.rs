@@ -435,10 +435,13 @@ impl Document {
     fn checked(root: Marked, source: Option<Arc<Source>>) -> Document {
         let mut document = crate::typed::document(root, source);
         crate::structure::check(&mut document);
+        document.sort_findings();
         document
-            .findings
-            .sort_by_key(|finding| (finding.at.offset, finding.severity));
-        document
+    }
+
+    pub(crate) fn sort_findings(&mut self) {
+        let order = |finding: &Finding| (finding.at.offset, finding.severity);
+        self.findings.sort_by_key(order);
     }
 
     /// What is wrong with it, in the order of the text. A run of it is refused if any of it is an error.

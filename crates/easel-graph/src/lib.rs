@@ -25,6 +25,7 @@ pub mod finding;
 mod json;
 pub mod kind;
 pub mod marked;
+pub mod package;
 pub mod page;
 pub mod place;
 mod scalar;
