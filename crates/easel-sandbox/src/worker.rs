@@ -1,5 +1,6 @@
 //! What runs in a worker process: the built-in interpreter, or the launcher that confines CPython.
 
+mod calls;
 mod confine;
 mod convert;
 mod limit;

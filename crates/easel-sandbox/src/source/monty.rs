@@ -5,7 +5,8 @@
 //! found; the rest fails where it runs, as an error of the user's code.
 
 mod tables;
-#[cfg(all(test, feature = "worker"))]
+#[cfg(test)]
+#[cfg(feature = "worker")]
 mod tests;
 
 use ruff_python_ast::visitor::{self, Visitor};
@@ -261,10 +262,11 @@ impl<'a> Visitor<'a> for Finder<'_> {
                 self.need(at, "a complex number");
             }
             Expr::BinOp(b) => self.binary(&b.left, b.op, &b.right, at),
-            Expr::Compare(c) if c.ops.iter().any(is_order) => {
-                if is_set(&c.left) || c.comparators.iter().any(is_set) {
-                    self.need(at, "ordering sets with <, <=, > or >=");
-                }
+            Expr::Compare(c)
+                if c.ops.iter().any(is_order)
+                    && (is_set(&c.left) || c.comparators.iter().any(is_set)) =>
+            {
+                self.need(at, "ordering sets with <, <=, > or >=");
             }
             Expr::Name(name) if matches!(name.ctx, ExprContext::Load) => {
                 self.name(name.id.as_str(), at);

@@ -11,6 +11,7 @@ use rustix::process::Resource;
 use serde::de::DeserializeOwned;
 
 use self::interpreter::Interpreter;
+use super::calls;
 use super::limit::{address_space, limit};
 use crate::protocol::{Call, HEADER, Opening, frame};
 
@@ -23,23 +24,29 @@ const DESCRIPTORS: u64 = 8;
 /// Serves calls until standard input ends. The input is read by a thread of its own, so that a worker whose host is
 /// gone ends at once, whatever its code is doing.
 pub(super) fn serve() -> io::Result<()> {
+    // Asked before files are out of reach.
+    let used = address_space();
     let mut input = io::stdin().lock();
     let Some(opening) = read::<Opening>(&mut input)? else {
         return Ok(());
     };
-    let (calls, waiting) = mpsc::channel::<Call>();
-    let limits = (opening.memory, opening.cpu);
+    let (sender, waiting) = mpsc::channel::<Call>();
+    let (memory, cpu) = (opening.memory, opening.cpu);
+    // The interpreter has none of these rights to give; this is for its bugs. It works on kernels without filters too.
+    let _ = calls::refuse(calls::Rights::default());
     thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || work(opening, &waiting))?;
-    let (memory, cpu) = limits;
-    limit(Resource::As, address_space().saturating_add(memory))?;
+    limit(
+        Resource::As,
+        used.saturating_add(STACK as u64).saturating_add(memory),
+    )?;
     limit(Resource::Cpu, cpu)?;
     limit(Resource::Fsize, 0)?;
     limit(Resource::Nofile, DESCRIPTORS)?;
     limit(Resource::Core, 0)?;
     while let Some(call) = read(&mut input)? {
-        if calls.send(call).is_err() {
+        if sender.send(call).is_err() {
             break;
         }
     }

@@ -171,7 +171,7 @@ impl Module {
             .iter()
             .map(|frame| Frame {
                 file: self.file.clone(),
-                line: u32::from(frame.start.line),
+                line: frame.start.line,
                 function: frame
                     .frame_name
                     .clone()

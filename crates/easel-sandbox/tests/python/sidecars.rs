@@ -1,11 +1,11 @@
 //! What people do with sidecars and modules; each in both interpreters where both can.
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::{
+    call, object, raised, session, settings, sidecar, sidecar_in_cpython, with_cpython,
+};
 use easel_sandbox::{Entry, PlanError, Runtime, SandboxError, Session};
-use support::{call, object, raised, session, settings, sidecar, sidecar_in_cpython, with_cpython};
 
 /// The same sidecar in both interpreters, with the name of each.
 fn both(text: &str) -> [(Runtime, Session); 2] {

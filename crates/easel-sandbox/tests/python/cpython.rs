@@ -1,14 +1,12 @@
 //! Packages of several files, in CPython. These tests need `python3` on the PATH.
 
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::{call, object, raised, session, with_cpython};
 use easel_sandbox::{
     Allowed, Bubblewrap, Confinement, Package, Runtime, Sandbox, SandboxError, Settings,
 };
-use support::{call, object, raised, session, with_cpython};
 
 #[tokio::test]
 async fn modules_of_a_package_import_each_other_and_load_once() {

@@ -1,5 +1,4 @@
 //! A sandbox with this crate's own worker, and packages written in place.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
