@@ -233,3 +233,158 @@ fn cpython(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(files: &[(&str, &str)]) -> Package {
+        Package::new(files.iter().copied()).unwrap()
+    }
+
+    fn with_cpython() -> Allowed {
+        Allowed::CPython {
+            python: "python3".into(),
+        }
+    }
+
+    fn plan(package: &Package, entry: &str, allowed: &Allowed) -> Result<Plan, String> {
+        let entry = entry.parse().unwrap();
+        let plan = package.plan(&entry, allowed);
+        plan.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_plain_file_runs_in_the_built_in_interpreter_whatever_is_allowed() {
+        let package = package(&[("nodes/a.py", "def run(): pass\n")]);
+        for allowed in [Allowed::MontyOnly, with_cpython()] {
+            let plan = plan(&package, "nodes.a:run", &allowed).unwrap();
+            assert_eq!(plan.runtime, Runtime::Monty);
+            assert_eq!(plan.file.as_deref(), Some("nodes/a.py"));
+            assert_eq!(
+                plan.why,
+                "nodes/a.py uses nothing beyond the built-in interpreter"
+            );
+        }
+    }
+
+    #[test]
+    fn files_that_import_each_other_share_cpython() {
+        let package = package(&[
+            ("a.py", "import b\ndef run(): pass\n"),
+            ("b.py", "def run(): pass\n"),
+            ("c.py", "def run(): pass\n"),
+        ]);
+        let allowed = with_cpython();
+        let a = plan(&package, "a:run", &allowed).unwrap();
+        assert_eq!(a.runtime, Runtime::CPython);
+        assert_eq!(
+            a.why,
+            "a.py:1:8: \"import b\", which is the package's own b.py, is beyond the built-in interpreter"
+        );
+        let b = plan(&package, "b:run", &allowed).unwrap();
+        assert_eq!(b.runtime, Runtime::CPython);
+        assert_eq!(
+            plan(&package, "c:run", &allowed).unwrap().runtime,
+            Runtime::Monty
+        );
+        // Alone, b is as plain as c: a cannot run at all, and so shares nothing with it.
+        let b = plan(&package, "b:run", &Allowed::MontyOnly).unwrap();
+        assert_eq!(b.runtime, Runtime::Monty);
+        assert!(plan(&package, "a:run", &Allowed::MontyOnly).is_err());
+    }
+
+    #[test]
+    fn a_package_that_runs_code_of_its_own_needs_cpython_and_an_empty_one_does_not() {
+        let run = "def run(): pass\n";
+        let empty = package(&[("p/__init__.py", "\"\"\"Docs.\"\"\"\n"), ("p/a.py", run)]);
+        assert_eq!(
+            plan(&empty, "p.a:run", &with_cpython()).unwrap().runtime,
+            Runtime::Monty
+        );
+        let busy = package(&[("p/__init__.py", "X = 1\n"), ("p/a.py", run)]);
+        assert_eq!(
+            plan(&busy, "p.a:run", &with_cpython()).unwrap().runtime,
+            Runtime::CPython
+        );
+        assert_eq!(
+            plan(&busy, "p.a:run", &Allowed::MontyOnly).unwrap_err(),
+            "p.a:run needs CPython: p/__init__.py: code that runs before its neighbours is beyond the built-in \
+             interpreter; write it without, or have the operator allow CPython"
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_with_what_is() {
+        let package = package(&[("nodes/a.py", "def run(): pass\n")]);
+        for (entry, words) in [
+            (
+                "nodes.a:walk",
+                "nodes/a.py does not define walk; it has run",
+            ),
+            (
+                "nodes.b:run",
+                "the package has no file nodes/b.py; it has nodes/a.py",
+            ),
+            (
+                "run",
+                "\"run\" names something in the sidecar, and the workflow has none: write module:run, or set functions",
+            ),
+        ] {
+            assert_eq!(plan(&package, entry, &with_cpython()).unwrap_err(), words);
+        }
+    }
+
+    #[test]
+    fn a_module_of_the_interpreters_own_needs_cpython() {
+        let package = package(&[]);
+        assert_eq!(
+            plan(&package, "math:sqrt", &with_cpython())
+                .unwrap()
+                .runtime,
+            Runtime::CPython
+        );
+        assert_eq!(
+            plan(&package, "math:sqrt", &Allowed::MontyOnly).unwrap_err(),
+            "math:sqrt needs CPython: the module \"math\", which is no file of the package, is beyond the built-in \
+             interpreter; write it without, or have the operator allow CPython"
+        );
+    }
+
+    #[test]
+    fn a_sidecar_stands_alone() {
+        let files = [("helpers.py", "from .x import y\n"), ("x.py", "y = 1\n")];
+        let error = package(&files).with_sidecar("./helpers.py").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "helpers.py:1: \"from .x import y\" is relative, and a sidecar stands alone: import the module by its \
+             full name"
+        );
+    }
+
+    #[test]
+    fn a_file_outside_the_package_is_refused() {
+        for path in [
+            "/a.py",
+            "../a.py",
+            "a/../b.py",
+            "a//b.py",
+            "a.txt",
+            "./a.py",
+            "a\\b.py",
+        ] {
+            let refused = Package::new([(path, "")]).unwrap_err();
+            assert_eq!(refused, PackageError::Path { path: path.into() });
+        }
+    }
+
+    #[test]
+    fn a_syntax_error_is_told_before_anything_runs() {
+        let package = package(&[("a.py", "def run(:\n")]);
+        let error = plan(&package, "a:run", &with_cpython()).unwrap_err();
+        assert!(
+            error.starts_with("a.py:1:9: this is no Python: "),
+            "{error}"
+        );
+    }
+}

@@ -91,7 +91,7 @@ impl Source {
     }
 
     /// True if it reads members of some `result` as attributes, such as `it.result.score`, and never by key.
-    pub(crate) fn reads_result_by_attribute(&self) -> bool {
+    pub fn reads_result_by_attribute(&self) -> bool {
         self.reads_result_by_attribute
     }
 

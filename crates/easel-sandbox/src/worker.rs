@@ -3,6 +3,7 @@
 mod calls;
 mod confine;
 mod convert;
+mod files;
 mod limit;
 mod python;
 

@@ -1,7 +1,7 @@
 //! The command lines of workers.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,8 @@ pub struct Confinement {
 /// Whether CPython runs inside bubblewrap, which hides the file system and other processes from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bubblewrap {
-    /// Where `bwrap` is on the PATH. Without it, user code can read, and write, what this program's user can.
+    /// Where `bwrap` is on the PATH. Without it, Landlock keeps user code to the same files where the kernel has it
+    /// (Linux 5.13); without that too, user code can read, and write, what this program's user can.
     #[default]
     WherePresent,
     /// Always: without `bwrap`, files that need CPython do not run.
@@ -92,6 +93,22 @@ pub(super) struct CPython<'a> {
     pub(super) limits: &'a Limits,
     /// The package's data.
     pub(super) root: Option<&'a Path>,
+    /// Where it may write, outside bubblewrap.
+    pub(super) folder: Option<&'a Path>,
+}
+
+impl CPython<'_> {
+    /// All it may read, beside what it may write.
+    fn readable(&self) -> Vec<&Path> {
+        let for_network: &[&str] = if self.confinement.network {
+            FOR_NETWORK
+        } else {
+            &[]
+        };
+        let system = SYSTEM.iter().chain(for_network).map(Path::new);
+        let interpreter = self.interpreter.folders.iter().map(PathBuf::as_path);
+        system.chain(interpreter).chain(self.root).collect()
+    }
 }
 
 /// CPython behind the launcher, and both inside bubblewrap where there is one.
@@ -112,6 +129,14 @@ pub(super) fn cpython(start: &CPython<'_>) -> CommandLine {
     }
     if start.confinement.processes {
         confined.push("--processes".into());
+    }
+    if start.bubblewrap.is_none() {
+        for path in start.readable() {
+            confined.extend([OsString::from("--read"), path.into()]);
+        }
+        if let Some(path) = start.folder {
+            confined.extend([OsString::from("--write"), path.into()]);
+        }
     }
     confined.push("--".into());
     confined.push(start.interpreter.program.clone().into());
@@ -168,21 +193,79 @@ fn inside_bubblewrap(start: &CPython<'_>) -> Vec<OsString> {
     for private in [["--proc", "/proc"], ["--dev", "/dev"], ["--tmpfs", "/tmp"]] {
         arguments.extend(private.map(OsString::from));
     }
-    let mut read_only = |path: &OsStr| {
+    for path in [start.worker.program.as_path()]
+        .into_iter()
+        .chain(start.readable())
+    {
         arguments.extend([OsString::from("--ro-bind-try"), path.into(), path.into()]);
-    };
-    SYSTEM.iter().for_each(|path| read_only(path.as_ref()));
-    if start.confinement.network {
-        FOR_NETWORK.iter().for_each(|path| read_only(path.as_ref()));
-    }
-    for folder in &start.interpreter.folders {
-        read_only(folder.as_os_str());
-    }
-    read_only(start.worker.program.as_os_str());
-    if let Some(root) = start.root {
-        arguments.extend([OsString::from("--ro-bind"), root.into(), root.into()]);
     }
     let start_in = start.root.unwrap_or(Path::new("/tmp"));
     arguments.extend([OsString::from("--chdir"), start_in.into()]);
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(bubblewrap: Option<&Path>, confinement: Confinement) -> Vec<String> {
+        let worker = WorkerProgram {
+            program: "/opt/easel".into(),
+            arguments: vec!["worker".into()],
+        };
+        let interpreter: Interpreter = serde_json::from_str(
+            r#"{"program": "/venv/bin/python", "folders": ["/venv", "/usr"], "version": [3, 12]}"#,
+        )
+        .unwrap();
+        let line = cpython(&CPython {
+            worker: &worker,
+            interpreter: &interpreter,
+            bubblewrap,
+            confinement,
+            limits: &Limits::default(),
+            root: Some(Path::new("/srv/package")),
+            folder: Some(Path::new("/tmp/own")),
+        });
+        std::iter::once(line.program.into_os_string())
+            .chain(line.arguments)
+            .map(|part| part.into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn cpython_starts_behind_the_launcher_with_its_limits() {
+        let line = line(None, Confinement::default()).join(" ");
+        let limits =
+            "/opt/easel worker confine --memory 268435456 --cpu 3600 --file 67108864 --read /usr ";
+        assert!(line.starts_with(limits), "{line}");
+        let files = " --read /venv --read /usr --read /srv/package --write /tmp/own -- \
+                     /venv/bin/python -I -B -X utf8 -c ";
+        assert!(line.contains(files), "{line}");
+    }
+
+    #[test]
+    fn bubblewrap_shows_the_package_and_the_interpreter_read_only_and_no_network() {
+        let bubblewrap = Path::new("/usr/bin/bwrap");
+        let alone = line(Some(bubblewrap), Confinement::default());
+        let shown = alone.join(" ");
+        assert!(shown.starts_with("/usr/bin/bwrap --unshare-all --die-with-parent "));
+        assert!(shown.contains(" --ro-bind-try /srv/package /srv/package --chdir /srv/package -- /opt/easel worker confine "));
+        assert!(shown.contains(" --ro-bind-try /venv /venv "));
+        for hidden in [
+            "--share-net",
+            "--bind ",
+            "/etc/resolv.conf",
+            "/root",
+            "/home",
+        ] {
+            assert!(!shown.contains(hidden), "{hidden}");
+        }
+        let network = Confinement {
+            network: true,
+            ..Confinement::default()
+        };
+        let shown = line(Some(bubblewrap), network).join(" ");
+        assert!(shown.contains(" --share-net "));
+        assert!(shown.contains(" --file 67108864 --network -- "));
+    }
 }

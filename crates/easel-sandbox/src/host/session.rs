@@ -1,5 +1,6 @@
 //! The modules of one run, and calls into them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use easel_core::{Object, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::launch::{self, Bubblewrap, CommandLine};
+use super::launch::{self, Bubblewrap};
 use super::process::{Broken, Worker};
 use super::{Sandbox, Shared};
 use crate::entry::Entry;
@@ -168,7 +169,8 @@ impl Session {
         let mut worker = match runtime {
             Runtime::Monty => {
                 let line = launch::monty(&settings.worker);
-                Worker::start(&line, None, None).map_err(|error| cannot_start(&line, &error))?
+                Worker::start(&line, None, None)
+                    .map_err(|error| cannot_start(&line.program, &error))?
             }
             Runtime::CPython => self.start_cpython().await?,
         };
@@ -196,21 +198,27 @@ impl Session {
                 problem: "it is required and not on the PATH: install bubblewrap".into(),
             });
         }
+        let program = bubblewrap.unwrap_or(&settings.worker.program);
+        let failed = |error| cannot_start(program, &error);
+        // Inside bubblewrap there is a /tmp of its own.
+        let folder = match bubblewrap {
+            Some(_) => None,
+            None => Some(tempfile::tempdir().map_err(failed)?),
+        };
+        let root = self.package.root();
         let line = launch::cpython(&launch::CPython {
             worker: &settings.worker,
             interpreter: self.sandbox.interpreter().await?,
             bubblewrap,
             confinement: settings.confinement,
             limits: &settings.limits,
-            root: self.package.root(),
+            root,
+            folder: folder.as_ref().map(|folder| folder.path()),
         });
-        let failed = |error: std::io::Error| cannot_start(&line, &error);
-        if bubblewrap.is_some() {
-            return Worker::start(&line, None, None).map_err(failed);
-        }
-        let folder = tempfile::tempdir().map_err(failed)?;
-        let start_in = self.package.root().unwrap_or(folder.path()).to_owned();
-        Worker::start(&line, Some(folder), Some(&start_in)).map_err(failed)
+        let start_in = folder
+            .as_ref()
+            .map(|folder| root.unwrap_or(folder.path()).to_owned());
+        Worker::start(&line, folder, start_in.as_deref()).map_err(failed)
     }
 
     fn broken(&self, entry: &Entry, broken: Broken) -> SandboxError {
@@ -270,9 +278,9 @@ impl Session {
     }
 }
 
-fn cannot_start(line: &CommandLine, error: &std::io::Error) -> SandboxError {
+fn cannot_start(program: &Path, error: &std::io::Error) -> SandboxError {
     SandboxError::Start {
-        program: line.program.display().to_string(),
+        program: program.display().to_string(),
         problem: error.to_string(),
     }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use rustix::process::Resource;
 
 use super::calls;
+use super::files;
 use super::limit::{address_space, limit};
 
 /// Address space beyond the memory limit: for what is mapped and not written, such as the libraries of numpy.
@@ -16,7 +17,8 @@ const MAPPED: u64 = 1 << 30;
 /// Descriptors that user code may have open.
 const DESCRIPTORS: u64 = 256;
 
-/// `--memory BYTES --cpu SECONDS --file BYTES [--network] [--processes] -- program arguments...`. Returns only if it
+/// `--memory BYTES --cpu SECONDS --file BYTES [--network] [--processes] [--read PATH]... [--write PATH]... -- program
+/// arguments...`. With paths, the program reaches no other files, where the kernel has Landlock. Returns only if it
 /// fails.
 pub(super) fn become_program(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
     let mut memory = None;
@@ -24,6 +26,8 @@ pub(super) fn become_program(mut arguments: impl Iterator<Item = OsString>) -> i
     let mut file = None;
     let mut network = false;
     let mut processes = false;
+    let mut readable = Vec::new();
+    let mut writable = Vec::new();
     loop {
         let argument = arguments.next();
         match argument.as_ref().and_then(|a| a.to_str()) {
@@ -32,6 +36,8 @@ pub(super) fn become_program(mut arguments: impl Iterator<Item = OsString>) -> i
             Some("--file") => file = number(arguments.next()),
             Some("--network") => network = true,
             Some("--processes") => processes = true,
+            Some("--read") => readable.extend(arguments.next()),
+            Some("--write") => writable.extend(arguments.next()),
             Some("--") => break,
             _ => return Err(usage()),
         }
@@ -51,6 +57,9 @@ pub(super) fn become_program(mut arguments: impl Iterator<Item = OsString>) -> i
     limit(Resource::Fsize, file)?;
     limit(Resource::Nofile, DESCRIPTORS)?;
     limit(Resource::Core, 0)?;
+    if !readable.is_empty() {
+        files::keep_to(&readable, &writable)?;
+    }
     calls::refuse(calls::Rights {
         files: true,
         network,

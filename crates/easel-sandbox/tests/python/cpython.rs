@@ -252,6 +252,45 @@ def f():
 }
 
 #[tokio::test]
+async fn without_bubblewrap_landlock_keeps_code_to_its_files_where_the_kernel_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(folder.path().join("words.txt"), "cat\n").unwrap();
+    let text = "\
+import os, tempfile, random, ssl, sqlite3
+def attempt(action):
+    try: return action()
+    except OSError as e: return type(e).__name__
+def f():
+    with tempfile.NamedTemporaryFile() as scratch: scratch.write(b'x')
+    return {
+        'data': open('words.txt').read(),
+        'write': attempt(lambda: open('new.txt', 'w').close()),
+        'passwd': attempt(lambda: open('/etc/passwd').close()),
+        'other': attempt(lambda: open('SECRET').close()),
+        'home': attempt(lambda: os.listdir('/home')),
+        'devices': [open('/dev/null', 'w').write('x'), len(os.urandom(3))],
+    }
+"
+    .replace("SECRET", secret.path().to_str().unwrap());
+    let said = in_folder(with_cpython(), folder.path(), &text)
+        .await
+        .unwrap();
+    let said = object(&said);
+    let expect = |name: &str, json: &str| assert_eq!(said[name].to_json_text(), json, "{name}");
+    expect("data", r#""cat\n""#);
+    expect("devices", "[1,3]");
+    let lists = std::fs::read_to_string("/sys/kernel/security/lsm").unwrap_or("landlock".into());
+    if !lists.contains("landlock") {
+        eprintln!("this kernel has no Landlock: what it hides is not tested");
+        return;
+    }
+    for name in ["write", "passwd", "other", "home"] {
+        expect(name, r#""PermissionError""#);
+    }
+}
+
+#[tokio::test]
 async fn an_interpreter_that_is_none_is_an_error_that_names_it() {
     for (python, words) in [
         (

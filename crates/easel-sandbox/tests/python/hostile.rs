@@ -108,6 +108,26 @@ async fn printing_without_end_keeps_the_beginning_and_says_what_is_gone() {
 }
 
 #[tokio::test]
+async fn printing_a_gigabyte_costs_neither_memory_nor_the_run() {
+    let text =
+        "def f(n):\n    line = 'x' * 10**6\n    for i in range(n): print(line)\n    return n\n";
+    let in_cpython = format!("{text}{NEEDS_CPYTHON}");
+    for session in [
+        session(small(settings()), &[("helpers.py", text)]),
+        session(small(with_cpython()), &[("helpers.py", &in_cpython)]),
+    ] {
+        let entry = "f".parse().unwrap();
+        let outcome = session
+            .call(&entry, &object(r#"{"n": 1000}"#), None)
+            .await
+            .unwrap();
+        assert_eq!(outcome.value.as_i64(), Some(1_000));
+        let note = "x\n[1000000000 more bytes were printed and dropped]\n";
+        assert!(outcome.printed.ends_with(note), "{}", outcome.printed);
+    }
+}
+
+#[tokio::test]
 async fn a_result_beyond_the_limit_is_refused_and_one_of_a_gigabyte_too() {
     let text = "def f(n): return 'x' * n\ndef many(n): return ['x' * 1000] * n\n";
     let in_cpython = format!("{text}{NEEDS_CPYTHON}");
