@@ -31,6 +31,18 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+impl Settings {
+    /// The built-in interpreter alone, with the limits that [`Limits`] states.
+    pub fn new(worker: WorkerProgram) -> Settings {
+        Settings {
+            worker,
+            allowed: Allowed::default(),
+            confinement: Confinement::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
 /// The one door to user code, shared by all runs.
 #[derive(Clone, Debug)]
 pub struct Sandbox {

@@ -1,7 +1,7 @@
 //! The one door to user code.
 //!
-//! A workflow brings Python: a sidecar beside it, modules in its package. This crate does two things with it and nothing
-//! else does either:
+//! A workflow brings Python: a sidecar beside it, modules in its package. This crate does two things with it, and
+//! nothing else does either:
 //!
 //! - It **reads** it without running it: a [`Source`] knows its functions with their parameters, what it imports, and
 //!   what in it is beyond the built-in interpreter. A check needs no more.
@@ -11,7 +11,8 @@
 //!
 //! Two interpreters run Python. The built-in one, monty, is a part of the language without files, network or processes,
 //! inside a worker that the kernel limits. CPython is the whole language, where the operator allows it. Which of them
-//! runs a file is decided from its text alone, and every outcome says which did and why.
+//! runs a file is decided from its text alone, and every outcome says which did and why. `docs/design/0003-user-code.md`
+//! says what holds them.
 //!
 //! | limit ([`Limits`]) | default |
 //! |---|---|

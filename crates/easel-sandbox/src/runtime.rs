@@ -11,6 +11,7 @@ use crate::source::{Need, Place, Source};
 
 /// An interpreter of user code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Runtime {
     /// The built-in Python interpreter, monty: no files, no network, no processes, a part of the language.
     Monty,

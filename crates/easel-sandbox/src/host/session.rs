@@ -1,7 +1,8 @@
 //! The modules of one run, and calls into them.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use easel_core::{Object, Value};
@@ -26,6 +27,8 @@ const AROUND: usize = 1 << 20;
 pub struct Session {
     sandbox: Sandbox,
     package: Arc<Package>,
+    /// How callables run; worked out at their first call.
+    plans: std::sync::Mutex<HashMap<Entry, Plan>>,
     monty: Mutex<Option<Worker>>,
     cpython: Mutex<Option<Worker>>,
 }
@@ -48,6 +51,7 @@ impl Session {
         Session {
             sandbox,
             package,
+            plans: std::sync::Mutex::default(),
             monty: Mutex::default(),
             cpython: Mutex::default(),
         }
@@ -98,7 +102,7 @@ impl Session {
     ) -> Result<(Plan, Reply), SandboxError> {
         let settings = &self.shared().settings;
         let limits = &settings.limits;
-        let mut plan = self.package.plan(entry, &settings.allowed)?;
+        let plan = self.plan(entry)?;
         let time = time.unwrap_or(limits.time);
         let source = plan.file.as_deref().map(|file| self.package.source(file));
         let call = Call {
@@ -115,10 +119,7 @@ impl Session {
         };
         let slot = match plan.runtime {
             Runtime::Monty => &self.monty,
-            Runtime::CPython => {
-                plan.why.push_str(self.held());
-                &self.cpython
-            }
+            Runtime::CPython => &self.cpython,
         };
         let mut slot = slot.lock().await;
         // Out of its slot while it works: if the caller gives up here, the worker is dropped and so ended.
@@ -156,12 +157,21 @@ impl Session {
         &self.sandbox.shared
     }
 
-    /// How CPython is held, for records.
-    fn held(&self) -> &'static str {
-        match self.shared().bubblewrap {
-            Some(_) => "; inside bubblewrap",
-            None => "; without bubblewrap",
+    fn plan(&self, entry: &Entry) -> Result<Plan, SandboxError> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = plans.get(entry) {
+            return Ok(plan.clone());
         }
+        let shared = self.shared();
+        let mut plan = self.package.plan(entry, &shared.settings.allowed)?;
+        if plan.runtime == Runtime::CPython {
+            plan.why.push_str(match shared.bubblewrap {
+                Some(_) => "; inside bubblewrap",
+                None => "; without bubblewrap",
+            });
+        }
+        plans.insert(entry.clone(), plan.clone());
+        Ok(plan)
     }
 
     async fn start(&self, runtime: Runtime, entry: &Entry) -> Result<Worker, SandboxError> {

@@ -96,7 +96,7 @@ async fn runs_do_not_see_each_others_globals() {
     for (runtime, _) in both(text) {
         let make = || match runtime {
             Runtime::Monty => sidecar(text),
-            Runtime::CPython => sidecar_in_cpython(text),
+            _ => sidecar_in_cpython(text),
         };
         let (one, other) = (make(), make());
         assert_eq!(call(&one, "bump", "{}").await.unwrap(), "1");

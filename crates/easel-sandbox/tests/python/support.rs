@@ -6,24 +6,18 @@ use std::time::Duration;
 
 use easel_core::{Object, Value};
 use easel_sandbox::{
-    Allowed, Bubblewrap, Confinement, Entry, Limits, Package, Sandbox, SandboxError, Session,
-    Settings, WorkerProgram,
+    Allowed, Bubblewrap, Confinement, Entry, Package, Sandbox, SandboxError, Session, Settings,
+    WorkerProgram,
 };
 
 /// Settings with the built-in interpreter alone.
 pub fn settings() -> Settings {
-    Settings {
-        worker: WorkerProgram {
-            program: env!("CARGO_BIN_EXE_easel-sandbox-worker").into(),
-            arguments: Vec::new(),
-        },
-        allowed: Allowed::MontyOnly,
-        confinement: Confinement::default(),
-        limits: Limits {
-            time: Duration::from_secs(20),
-            ..Limits::default()
-        },
-    }
+    let mut settings = Settings::new(WorkerProgram {
+        program: env!("CARGO_BIN_EXE_easel-sandbox-worker").into(),
+        arguments: Vec::new(),
+    });
+    settings.limits.time = Duration::from_secs(20);
+    settings
 }
 
 /// Settings that allow the machine's `python3`, without bubblewrap.
