@@ -22,6 +22,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-secrets", &["easel-core"]),
     ("easel-models", &["easel-core", "easel-secrets"]),
     ("easel-tools", &["easel-core", "easel-secrets"]),
+    ("easel-sandbox", &["easel-core"]),
     (
         "easel-components",
         &[
