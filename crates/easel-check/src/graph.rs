@@ -7,6 +7,7 @@ use easel_graph::document::Document;
 use easel_graph::error::ReadError;
 use easel_graph::finding::{self, Finding};
 use easel_graph::lower;
+use easel_graph::package::PackageError;
 
 use crate::canvas::Surroundings;
 use crate::code::Code;
@@ -59,6 +60,22 @@ pub fn secret_uses(graph: &Graph<'_>) -> SecretUses {
 
 /// A file that cannot be read, as a diagnostic.
 pub fn unreadable(error: &ReadError) -> Diagnostic {
+    Diagnostic {
+        code: Code::NotReadable,
+        severity: Severity::Error,
+        place: None,
+        node: None,
+        message: sentence(&error.to_string()),
+        detail: None,
+        fix: String::new(),
+    }
+}
+
+/// What is no package, as a diagnostic.
+pub fn no_package(error: &PackageError) -> Diagnostic {
+    if let PackageError::Graph { error, .. } = error {
+        return unreadable(error);
+    }
     Diagnostic {
         code: Code::NotReadable,
         severity: Severity::Error,

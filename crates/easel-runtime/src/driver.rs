@@ -84,13 +84,14 @@ pub(crate) enum TurnEnd {
 }
 
 impl Driver {
-    /// Begins a run.
+    /// Begins a run. `doubts` is what people are to be told about its inputs.
     pub fn start(
         engine: Arc<Engine>,
         workflow: Arc<Workflow>,
         mut start: Start,
         turn: Arc<Turn>,
         gate: Gate,
+        doubts: Vec<Arc<str>>,
         observe: &mut Observer<'_>,
     ) -> Driver {
         masking::start(&gate, &mut start);
@@ -136,6 +137,10 @@ impl Driver {
             unmasked: BTreeSet::new(),
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
+        for text in doubts {
+            let subject = None;
+            driver.emit(EventKind::Warning { subject, text }, observe);
+        }
         driver.react(reaction, observe);
         driver
     }
@@ -407,6 +412,7 @@ impl Driver {
                 let subject = self.subject(node);
                 match note {
                     easel_components::Note::Warning(text) => {
+                        let subject = Some(subject);
                         self.emit(EventKind::Warning { subject, text }, observe);
                     }
                     easel_components::Note::ToolCall {
@@ -491,6 +497,7 @@ impl Driver {
             if self.unmasked.insert(unmasked.clone()) {
                 let subject = self.subject(node);
                 let text = masking::unmasked(&unmasked.secret);
+                let subject = Some(subject);
                 self.emit(EventKind::Warning { subject, text }, observe);
             }
         }

@@ -274,14 +274,14 @@ impl Session {
             None => self.engine.gate(run.clone(), &self.workflow)?,
         };
         masking::input(&gate, &mut input);
-        let mut doubts = Vec::new();
+        let mut doubts: Vec<Arc<str>> = Vec::new();
         let mut changed = match self.workflow.graph().filter(|_| !resuming) {
             Some(file) => {
                 let admitted = file
                     .document()
                     .admit(given(&input))
                     .map_err(TurnError::Inputs)?;
-                doubts = admitted.warnings;
+                doubts = admitted.warnings.iter().map(|w| w.to_string().into()).collect();
                 Object::from_iter([(INPUTS.into(), Value::from(admitted.values))])
             }
             None => self.variables_for(&input, files, resuming),
@@ -321,7 +321,7 @@ impl Session {
                     self.kept_inputs = turn.inputs.clone();
                 }
                 let (engine, workflow) = (self.engine.clone(), self.workflow.clone());
-                let driver = Driver::start(engine, workflow, start, turn, gate, observe);
+                let driver = Driver::start(engine, workflow, start, turn, gate, doubts, observe);
                 self.driver.insert(driver)
             }
         };
