@@ -58,8 +58,9 @@ pub use easel_core::{Object, Value};
 
 // The crates whose words one needs to bring one's own components, tools, models and secrets.
 pub use {
-    easel_catalog as catalog, easel_check as check, easel_components as components,
-    easel_core as core, easel_models as models, easel_secrets as secrets, easel_tools as tools,
+    easel_canvas as canvas, easel_catalog as catalog, easel_check as check,
+    easel_components as components, easel_core as core, easel_models as models,
+    easel_secrets as secrets, easel_tools as tools,
 };
 
 /// The components that come with Easel.
