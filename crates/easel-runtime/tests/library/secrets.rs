@@ -50,7 +50,7 @@ fn traces(secret: &str) -> Vec<String> {
         STANDARD.encode(format!("user:{secret}")),
         URL_SAFE_NO_PAD.encode(format!("{secret}:x")),
     ] {
-        traces.push(text[8.min(text.len())..text.len().saturating_sub(4)].to_owned());
+        traces.extend(text.get(8..text.len().saturating_sub(4)).map(str::to_owned));
     }
     traces.retain(|trace| trace.len() >= 6);
     traces
