@@ -528,7 +528,8 @@ impl Driver {
         Subject::new(self.workflow.clone(), node)
     }
 
-    fn emit(&mut self, kind: EventKind, observe: &mut Observer<'_>) {
+    fn emit(&mut self, mut kind: EventKind, observe: &mut Observer<'_>) {
+        masking::event(&self.gate, &mut kind);
         let id = self.id;
         self.id.counter += 1;
         let since = self.meter.now();
@@ -588,13 +589,7 @@ impl Driver {
             }
             // The node that shows the text resets it when it takes the restart from the stream.
             Observation::MessageReset { .. } => {}
-            Observation::Asked {
-                mut fields,
-                mut tips,
-                ..
-            } => {
-                self.gate.mask_object(&mut fields);
-                self.gate.mask_text(&mut tips);
+            Observation::Asked { fields, tips, .. } => {
                 let asked = EventKind::UserInputs { fields, tips };
                 self.asked = Some(asked.clone());
                 self.emit(asked, observe);

@@ -97,7 +97,11 @@ impl Engine {
             #[cfg(feature = "python")]
             self.sandbox.clone(),
         );
-        Workflow::from_graph(package.document.clone(), Some(Arc::new(code)), &self.registry)
+        Workflow::from_graph(
+            package.document.clone(),
+            Some(Arc::new(code)),
+            &self.registry,
+        )
     }
 
     /// Everything the check says about a workflow where it would run: with this engine's models and secrets.
@@ -125,20 +129,24 @@ impl Engine {
         &self.secrets
     }
 
-    /// The gate of a run that begins: it knows every secret that the workflow names or holds, so that what users and tools
-    /// bring along is masked from the beginning.
+    /// The gate of a run that begins: it knows every secret that the workflow names or holds, and those that the run
+    /// `before` it in the same conversation knew, so that what users and tools bring along is masked from the beginning.
     ///
     /// # Errors
     /// There are too many secrets to be masked.
-    pub(crate) fn gate(&self, run: Arc<str>, workflow: &Workflow) -> Result<Gate, SecretError> {
+    pub(crate) fn gate(
+        &self,
+        run: Arc<str>,
+        workflow: &Workflow,
+        before: Option<&Gate>,
+    ) -> Result<Gate, SecretError> {
         let gate = Gate::new(run, self.secrets.clone());
         let uses = workflow.secrets();
+        let written_out = uses.written_out();
+        let mut known = before.map(Gate::known).unwrap_or_default();
+        known.extend(written_out.map(|found| (found.place(), Secret::new(&*found.value))));
+        gate.know(known)?;
         gate.declare(uses.asked().map(|asked| &*asked.name))?;
-        gate.know(
-            uses.written_out()
-                .map(|found| (found.place(), Secret::new(&*found.value)))
-                .collect(),
-        )?;
         Ok(gate)
     }
 

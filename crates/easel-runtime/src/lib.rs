@@ -61,8 +61,9 @@ pub use easel_core::{Object, Value};
 
 // The crates whose words one needs to bring one's own components, tools, models and secrets.
 pub use {
-    easel_catalog as catalog, easel_check as check, easel_components as components,
-    easel_core as core, easel_graph as graphs, easel_models as models, easel_sandbox as sandbox, easel_secrets as secrets,
+    easel_canvas as canvas, easel_catalog as catalog, easel_check as check,
+    easel_components as components, easel_core as core, easel_graph as graphs,
+    easel_models as models, easel_sandbox as sandbox, easel_secrets as secrets,
     easel_tools as tools,
 };
 

@@ -22,9 +22,13 @@ pub(crate) struct PackageCode {
 
 impl PackageCode {
     /// Reads the Python files of a package. One that cannot be read as text is left out: who names it hears of it.
-    pub fn read(package: &Package, #[cfg(feature = "python")] sandbox: Option<Sandbox>) -> PackageCode {
+    pub fn read(
+        package: &Package,
+        #[cfg(feature = "python")] sandbox: Option<Sandbox>,
+    ) -> PackageCode {
         let python = package.files().filter(|(name, _)| name.ends_with(".py"));
-        let texts = python.filter_map(|(name, bytes)| Some((name, std::str::from_utf8(bytes).ok()?)));
+        let texts =
+            python.filter_map(|(name, bytes)| Some((name, std::str::from_utf8(bytes).ok()?)));
         let texts: Vec<(&str, &str)> = texts.collect();
         let modules = || {
             let modules = Modules::new(texts.iter().copied()).unwrap_or_default();
@@ -54,7 +58,10 @@ fn names(file: &str, text: &str) -> Vec<(Arc<str>, bool)> {
     let Ok(source) = Source::read(file, text) else {
         return Vec::new();
     };
-    let callable = source.callables().into_iter().map(|name| (Arc::from(name), true));
+    let callable = source
+        .callables()
+        .into_iter()
+        .map(|name| (Arc::from(name), true));
     let mut names: Vec<(Arc<str>, bool)> = callable.collect();
     for assigned in source.assigned() {
         if !names.iter().any(|(name, _)| *name == assigned.name) {

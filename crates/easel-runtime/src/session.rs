@@ -229,8 +229,11 @@ impl Session {
         nodes.filter(|(_, node)| !node.implicit).map(|(at, node)| {
             let machine = self.driver.as_ref().map(Driver::machine);
             let ports = machine.and_then(|m| m.ports(NodeId(at as u32)));
-            let ports = ports.map(|ports| ports.to_object());
-            (&node.draft.id, ports.unwrap_or_default())
+            let mut ports = ports.map(|ports| ports.to_object()).unwrap_or_default();
+            if let Some(driver) = &self.driver {
+                driver.gate().mask_object(&mut ports);
+            }
+            (&node.draft.id, ports)
         })
     }
 
@@ -271,7 +274,10 @@ impl Session {
         };
         let gate = match waiting {
             Some(driver) => driver.gate().clone(),
-            None => self.engine.gate(run.clone(), &self.workflow)?,
+            None => {
+                let before = self.driver.as_ref().map(Driver::gate);
+                self.engine.gate(run.clone(), &self.workflow, before)?
+            }
         };
         masking::input(&gate, &mut input);
         let mut doubts: Vec<Arc<str>> = Vec::new();
@@ -281,7 +287,11 @@ impl Session {
                     .document()
                     .admit(given(&input))
                     .map_err(TurnError::Inputs)?;
-                doubts = admitted.warnings.iter().map(|w| w.to_string().into()).collect();
+                doubts = admitted
+                    .warnings
+                    .iter()
+                    .map(|w| w.to_string().into())
+                    .collect();
                 Object::from_iter([(INPUTS.into(), Value::from(admitted.values))])
             }
             None => self.variables_for(&input, files, resuming),
@@ -347,6 +357,9 @@ impl Session {
         self.usage = machine.usage();
         let variables = machine.variables();
         self.variables = variables.map(|(k, v)| (k.clone(), v.clone())).collect();
+        // What came in before a secret was known.
+        driver.gate().mask_object(&mut self.variables);
+        masking::history(driver.gate(), &mut self.history);
         let found = References::gather(machine.gathered().iter());
         if !found.is_empty() {
             self.retrieval.push(found.to_value());
@@ -363,7 +376,9 @@ impl Session {
                 Ending::Waiting
             }
             TurnEnd::Over(Outcome::Done) => {
-                let outputs = driver.outputs().to_object();
+                let mut outputs = driver.outputs();
+                masking::ports(driver.gate(), &mut outputs);
+                let outputs = outputs.to_object();
                 self.remember(HistoryEntry::new("assistant", outputs));
                 Ending::Finished
             }

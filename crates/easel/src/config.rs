@@ -6,7 +6,6 @@ use std::sync::Arc;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
-use easel_runtime::secrets::{Environment, Provider};
 use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
@@ -14,6 +13,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::cli::WorldArguments;
+use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::read;
 
@@ -193,7 +193,7 @@ impl Config {
 
     /// The models.
     pub fn models(&self) -> Result<Arc<dyn ChatModel>, Problem> {
-        let secrets: Arc<dyn Provider> = Arc::new(Environment);
+        let secrets = keyring::resolver()?;
         match Registry::from_config(self.models.clone(), &self.providers, &secrets) {
             Ok(registry) => Ok(Arc::new(registry)),
             Err(error) => {

@@ -9,10 +9,15 @@ mod config;
 mod document;
 mod exit;
 mod explain;
+mod import;
+mod keyring;
+mod lift;
 mod out;
 mod problem;
 mod read;
+mod receipt;
 mod run;
+mod secrets;
 mod snippet;
 mod source;
 mod wrap;
@@ -55,6 +60,9 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
+        Command::Secrets(command) => secrets::obey(&command),
+        Command::Receipt(arguments) => receipt::receipt(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::New { file } => document::new(&file),
         Command::Completions { shell } => {
             let mut command = Cli::command();

@@ -78,7 +78,11 @@ impl Behaviour for Judge {
             match &self.by {
                 By::Function { name, variables } => {
                     let iteration = self.iteration(&call, variables);
-                    let verdict = call.run.functions.until(name, iteration, call.node().draft.timeout_s).await;
+                    let verdict = call
+                        .run
+                        .functions
+                        .until(name, iteration, call.node().draft.timeout_s)
+                        .await;
                     let verdict = verdict.map_err(|fault| {
                         let node = &call.node().draft.name;
                         let pass = self.passes(&call);

@@ -6,5 +6,6 @@ mod conversations;
 mod events;
 mod journals;
 mod own;
+mod secrets;
 mod sharing;
 mod tools;

@@ -11,6 +11,7 @@ use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
 use crate::exit::Exit;
+use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::read;
 
@@ -22,7 +23,11 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
     };
     let (models, world) = models_and_tools(&arguments.world)?;
     let world = LocalFiles::before(files, world);
-    let builder = Engine::builder().limits(limits).model(models).world(world);
+    let builder = Engine::builder()
+        .limits(limits)
+        .model(models)
+        .world(world)
+        .secrets(keyring::resolver()?);
     let builder = match arguments.timings {
         true => builder.timed(),
         false => builder,
