@@ -18,6 +18,7 @@
 
 pub mod admit;
 pub mod builder;
+pub mod class;
 pub mod document;
 pub mod error;
 pub mod field;
