@@ -162,6 +162,11 @@ impl GraphFile {
     }
 }
 
+/// Whether bytes are a graph rather than a canvas: see [`Workflow::load`](crate::Workflow::load).
+pub fn is_graph(bytes: &[u8]) -> bool {
+    format_of(bytes).is_some()
+}
+
 /// The format of a graph; `None` for what is a canvas, or none of both.
 ///
 /// JSON is a graph if its top level has `nodes` and nothing that only canvases have. What is no JSON is YAML.

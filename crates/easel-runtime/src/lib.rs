@@ -47,7 +47,7 @@ use std::sync::LazyLock;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
-pub use graph::{Code, GraphFile};
+pub use graph::{Code, GraphFile, is_graph};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};

@@ -98,6 +98,7 @@ pub(crate) fn event(gate: &Gate, kind: &mut EventKind) {
         // Their texts were masked where they came in: pieces of messages across their borders.
         EventKind::Message { .. } | EventKind::Warning { .. } | EventKind::ToolCall { .. } => {}
         EventKind::NodeStarted { .. }
+        | EventKind::NodeSkipped { .. }
         | EventKind::MessageReset { .. }
         | EventKind::AnswerUnfit { .. } => {}
     }

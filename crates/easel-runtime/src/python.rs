@@ -77,8 +77,8 @@ impl Code for PackageCode {
     }
 
     fn schema(&self, class: &str) -> Result<Value, String> {
-        let _ = &self.package;
-        Err(format!("{class} cannot be read yet"))
+        let schema = self.package.schema_of(class);
+        schema.map(Value::from).map_err(|error| error.to_string())
     }
 
     fn begin(&self) -> Arc<dyn Functions> {

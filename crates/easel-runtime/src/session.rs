@@ -7,6 +7,7 @@ use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
+use easel_core::machine::NodeLife;
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 use easel_graph::admit::InputError;
@@ -131,6 +132,7 @@ pub struct Session {
     timings: Option<Timings>,
     driver: Option<Driver>,
     waiting: bool,
+    unchecked: bool,
 }
 
 impl Session {
@@ -152,6 +154,15 @@ impl Session {
             timings: None,
             driver: None,
             waiting: false,
+            unchecked: false,
+        }
+    }
+
+    /// Runs the workflow also if the check refuses it: what is wrong fails when it is reached.
+    pub fn despite_refusals(self) -> Session {
+        Session {
+            unchecked: true,
+            ..self
         }
     }
 
@@ -237,6 +248,23 @@ impl Session {
         })
     }
 
+    /// Where every node stands in the last run, in file order; of a node in a body, in the body's last pass. `None` where
+    /// that never began.
+    pub fn lives(&self) -> impl Iterator<Item = (&Arc<str>, Option<NodeLife>)> {
+        let nodes = self.workflow.compiled.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| !node.implicit).map(|(at, node)| {
+            let machine = self.driver.as_ref().map(Driver::machine);
+            let life = machine.and_then(|m| m.life_of(NodeId(at as u32)));
+            (&node.draft.id, life)
+        })
+    }
+
+    /// What the last run gave out: of a graph its results by node, of a canvas the outputs of what spoke last.
+    pub fn results(&self) -> Object {
+        let results = self.driver.as_ref().map(|driver| driver.outputs().to_object());
+        results.unwrap_or_default()
+    }
+
     /// Makes one turn: a fresh run, or an answer if the last run waits for one. What happens is put into `observe`.
     ///
     /// # Errors
@@ -261,7 +289,7 @@ impl Session {
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
-        if let Some(refusal) = self.workflow.refusals().next() {
+        if let Some(refusal) = self.workflow.refusals().next().filter(|_| !self.unchecked) {
             return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
         let began = self.engine.timed.then(Instant::now);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use easel_runtime::check::{Diagnostic, Report, Severity, json, sarif};
-use easel_runtime::{Engine, LoadError};
+use easel_runtime::Engine;
 
 use crate::cli::{CheckArguments, Format};
 use crate::config::Config;
@@ -39,9 +39,9 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, Problem> {
                 continue;
             }
         };
-        let diagnostics = match engine.load(&source.bytes) {
+        let diagnostics = match source.open(&engine) {
             Ok(workflow) => engine.check(&workflow),
-            Err(error @ LoadError::Unreadable(_)) => vec![error.diagnostic()],
+            Err(found) => vec![found],
         };
         if arguments.format == Format::Text {
             show(&mut shown, &source, &diagnostics, terminal);

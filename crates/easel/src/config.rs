@@ -15,6 +15,7 @@ use serde::Deserialize;
 use crate::cli::WorldArguments;
 use crate::keyring;
 use crate::problem::{Problem, sentence};
+use crate::python::PythonSettings;
 use crate::read;
 
 /// `easel.toml`.
@@ -27,6 +28,8 @@ pub struct Config {
     pub providers: IndexMap<String, ProviderConfig>,
     /// What HTTP requests of workflows may reach.
     pub http: HttpSettings,
+    /// Where the Python of graphs runs.
+    pub python: PythonSettings,
 }
 
 /// `[http]`.

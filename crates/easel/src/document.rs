@@ -23,7 +23,11 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
     for note in workflow.notes() {
         out::tell(&format!("rewritten: {}", note.what));
     }
-    let text = workflow.document().to_text();
+    let text = match (workflow.canvas(), workflow.graph()) {
+        (Some(canvas), _) => canvas.to_text(),
+        (None, Some(graph)) => graph.document().to_yaml(),
+        (None, None) => String::new(),
+    };
     // An export carries names of secrets, never values.
     let lifted = Lifted::of(workflow.secrets(), |_, _| Ok::<_, Infallible>(false));
     let Ok(lifted) = lifted;

@@ -14,6 +14,7 @@ mod keyring;
 mod lift;
 mod out;
 mod problem;
+mod python;
 mod read;
 mod receipt;
 mod run;
@@ -37,7 +38,14 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("EASEL_C
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What this program is started with to become a worker of the sandbox. Not for people.
+const WORKER: &str = "worker";
+
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|verb| verb == WORKER) {
+        return easel_sandbox::worker::main(arguments);
+    }
     let told = |problem: Problem| {
         problem.tell();
         problem.exit()
