@@ -80,6 +80,11 @@ impl GraphFile {
         &self.document
     }
 
+    /// What was found in its texts.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// What a run gives out.
     pub fn results(&self) -> &Results {
         &self.results

@@ -261,7 +261,10 @@ impl Session {
 
     /// What the last run gave out: of a graph its results by node, of a canvas the outputs of what spoke last.
     pub fn results(&self) -> Object {
-        let results = self.driver.as_ref().map(|driver| driver.outputs().to_object());
+        let results = self
+            .driver
+            .as_ref()
+            .map(|driver| driver.outputs().to_object());
         results.unwrap_or_default()
     }
 

@@ -2,8 +2,8 @@
 
 mod canvas;
 mod compare;
-mod graph;
 mod files;
+mod graph;
 mod record;
 
 use crate::cli::TestArguments;
@@ -97,7 +97,12 @@ impl AnyCase {
     }
 
     /// Where a run differs from what is expected.
-    fn compare(&self, expected: &serde_json::Value, trace: &serde_json::Value, level: u8) -> Vec<compare::Difference> {
+    fn compare(
+        &self,
+        expected: &serde_json::Value,
+        trace: &serde_json::Value,
+        level: u8,
+    ) -> Vec<compare::Difference> {
         match self {
             AnyCase::Canvas(case) => {
                 let canvas = serde_json::from_slice(&case.canvas).unwrap_or_default();

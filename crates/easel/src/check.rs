@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 
-use easel_runtime::check::{Diagnostic, Report, Severity, json, sarif};
 use easel_runtime::Engine;
+use easel_runtime::check::{Diagnostic, Report, Severity, json, sarif};
 
 use crate::cli::{CheckArguments, Format};
 use crate::config::Config;

@@ -28,8 +28,10 @@ impl PythonSettings {
     /// The sandbox that these settings ask for.
     pub fn sandbox(&self) -> Result<Sandbox, Problem> {
         let worker = WorkerProgram::this(WORKER).map_err(|error| {
-            Problem::usage("This program cannot tell where it is, so it cannot start a worker for Python.")
-                .because(error.to_string())
+            Problem::usage(
+                "This program cannot tell where it is, so it cannot start a worker for Python.",
+            )
+            .because(error.to_string())
         })?;
         let mut settings = Settings::new(worker);
         if let Some(python) = &self.cpython {

@@ -79,7 +79,11 @@ impl Source {
 
     /// The package, if it is a graph's.
     pub fn package(&self) -> Option<&Package> {
-        self.package.as_ref()?.as_ref().ok().map(|package| &**package)
+        self.package
+            .as_ref()?
+            .as_ref()
+            .ok()
+            .map(|package| &**package)
     }
 
     /// Loads the workflow.

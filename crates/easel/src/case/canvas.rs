@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use easel_runtime::clock::StandingClock;
 use easel_runtime::{Ending, Engine, Input, RunEvent, Session, Workflow};
-use easel_runtime::{EventKind, ScriptedWorld, Timestamp, Value};
+use easel_runtime::{EventKind, ScriptedWorld, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::NOW;
@@ -153,7 +153,10 @@ pub fn input(turn: &Turn) -> Input {
 /// The state after a turn.
 fn state(session: &Session, failure: Option<String>) -> Json {
     let workflow: &Arc<Workflow> = session.workflow();
-    let declared = workflow.canvas().map(|canvas| canvas.fresh_globals()).unwrap_or_default();
+    let declared = workflow
+        .canvas()
+        .map(|canvas| canvas.fresh_globals())
+        .unwrap_or_default();
     let globals: Map<String, Json> = session
         .variables()
         .iter()

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use easel_runtime::clock::StandingClock;
+use easel_runtime::graphs::lower::FindingKind;
 use easel_runtime::graphs::package::{Package, PackageError};
 use easel_runtime::secrets::Secret;
 use easel_runtime::{Engine, Input, Object, RunEvent, TurnError, Value, Workflow};
@@ -26,7 +27,9 @@ const CPYTHON: &str = "EASEL_TEST_CPYTHON";
 
 /// Runs a case. The result has the form of `expected.json`.
 pub fn run(case: &Case) -> Json {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     match runtime {
         Ok(runtime) => runtime.block_on(run_case(case)),
         Err(error) => refused("the system", &error.to_string()),
@@ -51,7 +54,11 @@ async fn run_case(case: &Case) -> Json {
     }
     let log = tool::Log::default();
     let script = serde_json::from_value(case.llm.clone()).unwrap_or_default();
-    let model = model::Scripted::new(script, case.inputs.profiles.clone(), case.inputs.no_provider);
+    let model = model::Scripted::new(
+        script,
+        case.inputs.profiles.clone(),
+        case.inputs.no_provider,
+    );
     let model = Arc::new(model);
     let mut builder = Engine::builder()
         .model(model.clone())
@@ -69,6 +76,9 @@ async fn run_case(case: &Case) -> Json {
         Err(error) => return refused("tools", &error.to_string()),
     };
     let workflow = Arc::new(engine.package(&package));
+    if let Some(error) = unreadable(&workflow) {
+        return refused("graph", &error);
+    }
     let mut trace = json!({"load": {"ok": true}});
     trace["diagnostics"] = trace::diagnostics(&engine.check(&workflow));
     let valid = workflow.refusals().next().is_none();
@@ -86,6 +96,17 @@ async fn run_case(case: &Case) -> Json {
     trace
 }
 
+/// Why the old engine would not have loaded a graph: an expression of its top level cannot be read.
+fn unreadable(workflow: &Workflow) -> Option<String> {
+    let findings = workflow.graph()?.findings().iter();
+    let mut errors = findings.filter_map(|finding| match &finding.kind {
+        FindingKind::Syntax(error) => Some((finding.place.to_string(), error.to_string())),
+        _ => None,
+    });
+    let (place, error) = errors.find(|(place, _)| !place.contains(".body["))?;
+    Some(format!("{place}: {error}"))
+}
+
 /// What a run left.
 pub struct Ran {
     /// How it ended, or why it could not begin.
@@ -93,7 +114,11 @@ pub struct Ran {
     /// What people saw.
     pub events: Vec<Json>,
     /// Where each node stands, and its ports.
-    pub nodes: Vec<(Arc<str>, Option<easel_runtime::core::machine::NodeLife>, Object)>,
+    pub nodes: Vec<(
+        Arc<str>,
+        Option<easel_runtime::core::machine::NodeLife>,
+        Object,
+    )>,
     /// What the run gave out.
     pub outputs: Object,
 }
@@ -114,10 +139,16 @@ async fn run_graph(case: &Case, engine: &Arc<Engine>, workflow: &Arc<Workflow>) 
     let events = Mutex::new(Vec::new());
     let mut observe = |event: RunEvent| {
         let event = serde_json::to_value(&event).unwrap_or_default();
-        events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(event);
     };
     let ending = session.turn(input, &mut observe).await;
-    let lives: HashMap<Arc<str>, _> = session.lives().map(|(id, life)| (id.clone(), life)).collect();
+    let lives: HashMap<Arc<str>, _> = session
+        .lives()
+        .map(|(id, life)| (id.clone(), life))
+        .collect();
     let nodes = session.outputs().map(|(id, ports)| {
         let life = lives.get(id).copied().flatten();
         (id.clone(), life, ports)
@@ -134,7 +165,9 @@ async fn run_graph(case: &Case, engine: &Arc<Engine>, workflow: &Arc<Workflow>) 
 fn secrets(case: &Case) -> HashMap<String, Secret> {
     let all = case.inputs.env.iter().chain(&case.inputs.secrets);
     let texts = all.filter_map(|(name, value)| Some((name, value.as_str()?)));
-    texts.map(|(name, value)| (name.clone(), Secret::new(value))).collect()
+    texts
+        .map(|(name, value)| (name.clone(), Secret::new(value)))
+        .collect()
 }
 
 /// Where the case's Python runs.

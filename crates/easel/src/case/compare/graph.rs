@@ -16,32 +16,50 @@ use super::view;
 
 /// True if a file is the record of a graph's run.
 pub fn is_trace(expected: &Json) -> bool {
-    expected.get("load").is_some() || expected.get("results").is_some() || expected.get("run").is_some()
+    expected.get("load").is_some()
+        || expected.get("results").is_some()
+        || expected.get("run").is_some()
 }
 
 /// Where what happened is not what is expected.
 pub fn graph(expected: &Json, trace: &Json, level: u8) -> Vec<Difference> {
     let mut found = Found(Vec::new());
-    let loads = |trace: &Json| trace.pointer("/load/ok").and_then(Json::as_bool).unwrap_or(true);
+    let loads = |trace: &Json| {
+        trace
+            .pointer("/load/ok")
+            .and_then(Json::as_bool)
+            .unwrap_or(true)
+    };
     let (wanted, got) = (loads(expected), loads(trace));
     found.values("whether it loads", &json!(wanted), &json!(got));
     if !(wanted && got) {
         return found.0;
     }
     if expected.get("results").is_some() {
-        found.rows(view::list(expected, "results"), view::list(trace, "results"));
+        found.rows(
+            view::list(expected, "results"),
+            view::list(trace, "results"),
+        );
         return found.0;
     }
     match (expected.get("run"), trace.get("run")) {
         // What left the old engine as an exception is a failed run here.
         (None, Some(run)) if expected.get("raised").is_some() && expected["valid"] != false => {
-            found.values("whether it succeeded", &json!(false), view::part(run, "succeeded"));
+            found.values(
+                "whether it succeeded",
+                &json!(false),
+                view::part(run, "succeeded"),
+            );
             return found.0;
         }
         (Some(wanted), Some(got)) => found.run(wanted, got, level),
         (None, None) => {}
         (wanted, _) => {
-            let (wanted, got) = if wanted.is_some() { ("one", "none") } else { ("none", "one") };
+            let (wanted, got) = if wanted.is_some() {
+                ("one", "none")
+            } else {
+                ("none", "one")
+            };
             found.0.push(Difference::new("the run", wanted, got));
             return found.0;
         }
@@ -61,24 +79,42 @@ struct Found(Vec<Difference>);
 impl Found {
     fn values(&mut self, what: &str, wanted: &Json, got: &Json) {
         if !same(wanted, got) {
-            self.0.push(Difference::of_values(what.to_owned(), wanted, got));
+            self.0
+                .push(Difference::of_values(what.to_owned(), wanted, got));
         }
     }
 
     fn rows(&mut self, wanted: &[Json], got: &[Json]) {
-        self.values("the number of rows", &json!(wanted.len()), &json!(got.len()));
-        const KEYS: [&str; 7] =
-            ["value", "normalised", "redacted", "expanded", "rendered", "output", "as_guard"];
+        self.values(
+            "the number of rows",
+            &json!(wanted.len()),
+            &json!(got.len()),
+        );
+        const KEYS: [&str; 7] = [
+            "value",
+            "normalised",
+            "redacted",
+            "expanded",
+            "rendered",
+            "output",
+            "as_guard",
+        ];
         for (at, (wanted, got)) in wanted.iter().zip(got).enumerate() {
             let fails = |row: &Json| row.get("error").is_some();
             let holds = match fails(wanted) || fails(got) {
                 true => fails(wanted) == fails(got),
                 false => KEYS.iter().all(|key| {
-                    wanted.get(key).is_none_or(|wanted| same(wanted, view::part(got, key)))
+                    wanted
+                        .get(key)
+                        .is_none_or(|wanted| same(wanted, view::part(got, key)))
                 }),
             };
             if !holds {
-                self.0.push(Difference::of_values(format!("row {}", at + 1), wanted, got));
+                self.0.push(Difference::of_values(
+                    format!("row {}", at + 1),
+                    wanted,
+                    got,
+                ));
             }
         }
     }
@@ -87,9 +123,16 @@ impl Found {
         let nodes = |run| view::object(run, "nodes");
         for id in view::keys([nodes(wanted), nodes(got)]) {
             let node = |run: &Json| run.pointer("/nodes").and_then(|n| n.get(id)).cloned();
-            let (wanted, got) = (node(wanted).unwrap_or_default(), node(got).unwrap_or_default());
+            let (wanted, got) = (
+                node(wanted).unwrap_or_default(),
+                node(got).unwrap_or_default(),
+            );
             let mut part = |what: &str, key: &str| {
-                self.values(&format!("{what} of {id}"), view::part(&wanted, key), view::part(&got, key));
+                self.values(
+                    &format!("{what} of {id}"),
+                    view::part(&wanted, key),
+                    view::part(&got, key),
+                );
             };
             part("the status", "status");
             if level >= 2 {
@@ -97,9 +140,17 @@ impl Found {
                 part("what stands beside the output", "structured");
             }
         }
-        self.values("what the run gave out", view::part(wanted, "final"), view::part(got, "final"));
+        self.values(
+            "what the run gave out",
+            view::part(wanted, "final"),
+            view::part(got, "final"),
+        );
         if let Some(succeeded) = wanted.get("succeeded") {
-            self.values("whether it succeeded", succeeded, view::part(got, "succeeded"));
+            self.values(
+                "whether it succeeded",
+                succeeded,
+                view::part(got, "succeeded"),
+            );
         }
     }
 
@@ -110,18 +161,30 @@ impl Found {
         let (said, wanted_said) = (said(got), said(wanted));
         let missing: Vec<&(String, String)> = wanted_said.difference(&said).collect();
         if !missing.is_empty() {
-            let missing: Vec<String> =
-                missing.iter().map(|(severity, node)| format!("{severity} {node}")).collect();
-            self.0.push(Difference::new("what the check says", &missing.join(", "), "nothing of it"));
+            let missing: Vec<String> = missing
+                .iter()
+                .map(|(severity, node)| format!("{severity} {node}"))
+                .collect();
+            self.0.push(Difference::new(
+                "what the check says",
+                &missing.join(", "),
+                "nothing of it",
+            ));
         }
         if wanted["valid"] == true && said.iter().any(|(severity, _)| severity == "error") {
-            self.0.push(Difference::new("what the check says", "no error", "an error"));
+            self.0.push(Difference::new(
+                "what the check says",
+                "no error",
+                "an error",
+            ));
         }
         let calls = |trace: &Json| json!(view::list(trace, "tool_calls"));
         self.values("the calls of tools", &calls(wanted), &calls(got));
         let asked = |trace: &Json| {
-            let mut asked: Vec<String> =
-                view::list(trace, "requirements").iter().map(Json::to_string).collect();
+            let mut asked: Vec<String> = view::list(trace, "requirements")
+                .iter()
+                .map(Json::to_string)
+                .collect();
             asked.sort();
             json!(asked)
         };
@@ -132,7 +195,11 @@ impl Found {
                 let allowed = &wanted["secret_seen_in"][name][place];
                 if view::truthy(seen) && !view::truthy(allowed) {
                     let what = format!("the secret {name}");
-                    self.0.push(Difference::new(&what, "not to be seen", &format!("in {place}")));
+                    self.0.push(Difference::new(
+                        &what,
+                        "not to be seen",
+                        &format!("in {place}"),
+                    ));
                 }
             }
         }

@@ -1,14 +1,14 @@
 //! Batteries: lists of rows that are worked out by themselves.
 
+use easel_runtime::Value;
 use easel_runtime::core::argument::ArgumentTemplate;
 use easel_runtime::core::bind::{Inputs, ReadId, Resolved};
+use easel_runtime::core::expression;
 use easel_runtime::core::format::{self, Secrets};
 use easel_runtime::core::reference::graph::{Binding, Chain};
-use easel_runtime::core::expression;
 use easel_runtime::graphs::document::Document;
 use easel_runtime::graphs::source::Format;
 use easel_runtime::secrets::{Masker, Secret};
-use easel_runtime::Value;
 use serde_json::{Value as Json, json};
 
 use super::Case;
@@ -22,7 +22,13 @@ pub fn run(case: &Case) -> Option<Vec<Json>> {
         "secrets_battery" => secrets_row,
         _ => return None,
     };
-    Some(case.inputs.cases.iter().map(|given| row(case, given)).collect())
+    Some(
+        case.inputs
+            .cases
+            .iter()
+            .map(|given| row(case, given))
+            .collect(),
+    )
 }
 
 /// The state that a row names its values in: the row's own, else the case's.
@@ -31,7 +37,11 @@ fn state(row: &Json, key: &str) -> Value {
 }
 
 fn expression_row(_: &Case, row: &Json) -> Json {
-    let text = row.get("expression").or(row.get("expr")).and_then(Json::as_str).unwrap_or_default();
+    let text = row
+        .get("expression")
+        .or(row.get("expr"))
+        .and_then(Json::as_str)
+        .unwrap_or_default();
     let parsed = match expression::parse(text) {
         Ok(parsed) => parsed,
         Err(error) => return json!({"error": error.to_string()}),
@@ -45,9 +55,15 @@ fn expression_row(_: &Case, row: &Json) -> Json {
 }
 
 fn template_row(_: &Case, row: &Json) -> Json {
-    let text = row.get("template").or(row.get("text")).and_then(Json::as_str).unwrap_or_default();
+    let text = row
+        .get("template")
+        .or(row.get("text"))
+        .and_then(Json::as_str)
+        .unwrap_or_default();
     let (inputs, bind) = scope(row);
-    let rendered = format::parse(text, Secrets::None).bind(bind).render(&inputs);
+    let rendered = format::parse(text, Secrets::None)
+        .bind(bind)
+        .render(&inputs);
     json!({"rendered": rendered.text, "unresolved": rendered.unresolved})
 }
 
@@ -93,15 +109,26 @@ fn marked(value: &Value) -> Json {
 fn secrets_row(case: &Case, row: &Json) -> Json {
     let own = row.get("secrets").and_then(Json::as_object);
     let all: Vec<(String, &str)> = match own {
-        Some(own) => own.iter().filter_map(|(k, v)| Some((k.clone(), v.as_str()?))).collect(),
+        Some(own) => own
+            .iter()
+            .filter_map(|(k, v)| Some((k.clone(), v.as_str()?)))
+            .collect(),
         None => {
             let stored = case.inputs.secrets.iter();
-            stored.filter_map(|(k, v)| Some((k.clone(), v.as_str()?))).collect()
+            stored
+                .filter_map(|(k, v)| Some((k.clone(), v.as_str()?)))
+                .collect()
         }
     };
     if let Some(text) = row.get("text") {
-        let declared = row.get("declared").and_then(Json::as_array).into_iter().flatten();
-        let declared: Vec<_> = declared.filter_map(|name| Some(name.as_str()?.into())).collect();
+        let declared = row
+            .get("declared")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten();
+        let declared: Vec<_> = declared
+            .filter_map(|name| Some(name.as_str()?.into()))
+            .collect();
         let unknown = &mut |_: &easel_runtime::core::reference::Path, _: &Chain| {
             Binding::Unknown("a battery has no values".into())
         };
@@ -124,7 +151,13 @@ fn secrets_row(case: &Case, row: &Json) -> Json {
     let Ok(masker) = Masker::new(&values) else {
         return json!({"error": "too many secrets"});
     };
-    let value = state(row, if row.get("tuple").is_some() { "tuple" } else { "value" });
+    let value = state(
+        row,
+        if row.get("tuple").is_some() {
+            "tuple"
+        } else {
+            "value"
+        },
+    );
     json!({"redacted": masker.mask_value(&value, &mut Vec::new()).to_json()})
 }
-

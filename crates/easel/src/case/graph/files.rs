@@ -111,7 +111,9 @@ impl Case {
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, Vec<u8>)>) -> Result<(), Problem> {
     let entries = std::fs::read_dir(folder);
     let entries = entries.map_err(|error| Problem::file(folder, "read", &error))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
     paths.sort();
     for path in paths {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {

@@ -134,9 +134,14 @@ impl Scripted {
     }
 
     fn reply(&self, request: &ChatRequest, model: &str) -> (usize, Reply) {
-        let (system, rest): (Vec<&Message>, Vec<&Message>) =
-            request.messages.iter().partition(|m| m.role == Role::System);
-        let system: Vec<String> = system.iter().map(|m| m.content.text().to_string()).collect();
+        let (system, rest): (Vec<&Message>, Vec<&Message>) = request
+            .messages
+            .iter()
+            .partition(|m| m.role == Role::System);
+        let system: Vec<String> = system
+            .iter()
+            .map(|m| m.content.text().to_string())
+            .collect();
         let system = system.join("\n\n");
         let last = last_text(&rest);
         let mut state = self.state();
@@ -144,7 +149,9 @@ impl Scripted {
         let number = state.calls.len();
         let matching = self.script.rules.iter().enumerate().find(|(at, rule)| {
             let holds = |wanted: &Option<String>, text: &str| {
-                wanted.as_ref().is_none_or(|wanted| text.contains(wanted.as_str()))
+                wanted
+                    .as_ref()
+                    .is_none_or(|wanted| text.contains(wanted.as_str()))
             };
             let left = rule.times.is_none_or(|times| state.used[*at] < times);
             left && holds(&rule.matches.user, &last) && holds(&rule.matches.system, &system)
@@ -157,10 +164,12 @@ impl Scripted {
             None => {
                 let next = self.script.script.get(state.next);
                 state.next += usize::from(next.is_some());
-                next.or(self.script.default.as_ref()).cloned().unwrap_or(Reply {
-                    text: Some("OK".to_owned()),
-                    ..Reply::default()
-                })
+                next.or(self.script.default.as_ref())
+                    .cloned()
+                    .unwrap_or(Reply {
+                        text: Some("OK".to_owned()),
+                        ..Reply::default()
+                    })
             }
         };
         if reply.echo {
@@ -196,12 +205,22 @@ impl ChatModel for Scripted {
             return stream::iter([Err(error)]).boxed();
         }
         let mut events = Vec::new();
-        events.extend(reply.thinking.filter(|t| !t.is_empty()).map(ModelEvent::Reasoning));
-        let pieces = reply.chunks.unwrap_or_else(|| reply.text.into_iter().collect());
+        events.extend(
+            reply
+                .thinking
+                .filter(|t| !t.is_empty())
+                .map(ModelEvent::Reasoning),
+        );
+        let pieces = reply
+            .chunks
+            .unwrap_or_else(|| reply.text.into_iter().collect());
         let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
         events.extend(pieces.map(ModelEvent::Text));
         let calls = reply.tool_calls.iter().enumerate().map(|(index, call)| {
-            let id = call.id.clone().unwrap_or_else(|| format!("call_{number}_{index}"));
+            let id = call
+                .id
+                .clone()
+                .unwrap_or_else(|| format!("call_{number}_{index}"));
             ModelEvent::ToolCall(ToolCallDelta {
                 index: index as u32,
                 id: Some(id),
@@ -226,9 +245,15 @@ impl ChatModel for Scripted {
 
 /// The text of the last message; of tool results, all of them.
 fn last_text(messages: &[&Message]) -> String {
-    let results = messages.iter().rev().take_while(|m| m.role == Role::Tool).count();
+    let results = messages
+        .iter()
+        .rev()
+        .take_while(|m| m.role == Role::Tool)
+        .count();
     let last = messages.len().saturating_sub(results.max(1));
-    let texts = messages[last..].iter().map(|m| m.content.text().to_string());
+    let texts = messages[last..]
+        .iter()
+        .map(|m| m.content.text().to_string());
     texts.collect::<Vec<_>>().join("\n")
 }
 
@@ -242,7 +267,9 @@ fn shown(system: &str, messages: &[&Message], request: &ChatRequest, model: &str
                 "type": "tool_result", "tool_use_id": message.tool_call_id.as_deref(),
                 "content": &*text, "is_error": false,
             });
-            let last = shown.last_mut().filter(|last| last["content"][0]["type"] == "tool_result");
+            let last = shown
+                .last_mut()
+                .filter(|last| last["content"][0]["type"] == "tool_result");
             match last.and_then(|last| last["content"].as_array_mut()) {
                 Some(content) => content.push(result),
                 None => shown.push(json!({"role": "user", "content": [result]})),
@@ -261,9 +288,10 @@ fn shown(system: &str, messages: &[&Message], request: &ChatRequest, model: &str
     }
     let mut call = json!({"system": system, "messages": shown});
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            json!({"name": &*tool.name, "input_schema": tool.parameters.to_json()})
-        });
+        let tools = request
+            .tools
+            .iter()
+            .map(|tool| json!({"name": &*tool.name, "input_schema": tool.parameters.to_json()}));
         call["tools"] = tools.collect();
     }
     if model != "fake-1" {

@@ -72,7 +72,12 @@ impl Scripted {
             }
             text
         };
-        if let Some(error) = self.script.raises.as_ref().or(self.script.always_error.as_ref()) {
+        if let Some(error) = self
+            .script
+            .raises
+            .as_ref()
+            .or(self.script.always_error.as_ref())
+        {
             return ToolAnswer::failure(filled(error));
         }
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,17 +87,28 @@ impl Scripted {
         }
         let text = match &self.script.result {
             Some(result) => filled(result),
-            None => {
-                let mut sorted: Vec<(&Arc<str>, &Value)> = arguments.iter().collect();
-                sorted.sort_by_key(|(name, _)| (*name).clone());
-                let sorted: Object = sorted.into_iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-                Value::from(sorted).to_json_text()
-            }
+            None => sorted(&Value::from(arguments.clone())).to_string(),
         };
         ToolAnswer {
             text: text.into(),
             ..ToolAnswer::default()
         }
+    }
+}
+
+/// A value with the members of its objects in the order of their names.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(Arc<str>, Value)> = members
+                .iter()
+                .map(|(name, member)| (name.clone(), sorted(member)))
+                .collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::from(members.into_iter().collect::<Object>())
+        }
+        Value::Array(items) => Value::from(items.iter().map(sorted).collect::<Vec<_>>()),
+        other => other.clone(),
     }
 }
 
@@ -109,8 +125,10 @@ impl Tool for Scripted {
             }
             property
         };
-        let properties: serde_json::Map<String, Json> =
-            params.iter().map(|(name, param)| (name.clone(), property(param))).collect();
+        let properties: serde_json::Map<String, Json> = params
+            .iter()
+            .map(|(name, param)| (name.clone(), property(param)))
+            .collect();
         let required = params.iter().filter(|(_, param)| param.required);
         let required: Vec<&String> = required.map(|(name, _)| name).collect();
         let parameters = json!({
@@ -126,7 +144,8 @@ impl Tool for Scripted {
 
     fn call<'a>(&'a self, mut arguments: Object, _: &'a Call) -> BoxFuture<'a, ToolAnswer> {
         for (name, param) in &self.script.params {
-            if let (false, Some(default)) = (arguments.contains_key(name.as_str()), &param.default) {
+            if let (false, Some(default)) = (arguments.contains_key(name.as_str()), &param.default)
+            {
                 arguments.insert(name.as_str().into(), Value::from(default));
             }
         }

@@ -10,8 +10,8 @@ use easel_runtime::graphs::kind::Kind;
 use easel_runtime::{Ending, Engine, Object, Value, Workflow};
 use serde_json::{Map, Value as Json, json};
 
-use super::files::Case;
 use super::Ran;
+use super::files::Case;
 
 /// What the check says, without prose.
 pub fn diagnostics(found: &[Diagnostic]) -> Json {
@@ -78,7 +78,10 @@ pub fn add_run(
             }
             let finals = ran.outputs.iter().map(|(id, value)| {
                 let node = top.iter().find(|node| **node.id == **id);
-                (id.to_string(), node.map_or(value.to_json(), |node| modelled(node, value)))
+                (
+                    id.to_string(),
+                    node.map_or(value.to_json(), |node| modelled(node, value)),
+                )
             });
             trace["run"] = json!({
                 "nodes": nodes,
@@ -112,8 +115,14 @@ pub fn add_run(
 /// Says of a case whose graph did not run that no secret was seen anywhere.
 pub fn add_nothing_seen(trace: &mut Json, case: &Case) {
     let names = [
-        "tool_args", "llm_prompt", "run_record_inputs_or_nodes", "trace_file", "node_output",
-        "node_error", "node_input", "logs",
+        "tool_args",
+        "llm_prompt",
+        "run_record_inputs_or_nodes",
+        "trace_file",
+        "node_output",
+        "node_error",
+        "node_input",
+        "logs",
     ];
     add_seen(trace, case, &names.map(|name| (name, String::new())));
 }
@@ -127,9 +136,9 @@ fn add_seen(trace: &mut Json, case: &Case, places: &[(&str, String)]) {
         // As it stands in JSON.
         let written = json!(value).to_string();
         let written = written.trim_matches('"');
-        let found = places.iter().map(|(place, text)| {
-            ((*place).to_owned(), json!(text.contains(written)))
-        });
+        let found = places
+            .iter()
+            .map(|(place, text)| ((*place).to_owned(), json!(text.contains(written))));
         let mut found: Map<String, Json> = found.collect();
         found.insert("length".to_owned(), json!(0));
         seen.insert(name.clone(), Json::Object(found));
@@ -158,7 +167,11 @@ fn shown(node: &Node, life: Option<NodeLife>, ports: &Object) -> (Json, Option<J
         _ => "waiting",
     };
     let ran = status == "ok";
-    let value = ports.get("value").filter(|_| ran).cloned().unwrap_or_default();
+    let value = ports
+        .get("value")
+        .filter(|_| ran)
+        .cloned()
+        .unwrap_or_default();
     let mut shown = json!({"status": status, "output": modelled(node, &value)});
     let error = ports.get("_ERROR").map(Value::to_json);
     if status == "error" {
@@ -173,10 +186,14 @@ fn shown(node: &Node, life: Option<NodeLife>, ports: &Object) -> (Json, Option<J
 /// A value; the answer in a shape of a model node as that of an instance of its class.
 fn modelled(node: &Node, value: &Value) -> Json {
     let class = match (*node.kind, node.output_schema.as_deref()) {
-        (Kind::Base | Kind::React, Some(OutputSchema::Schema(_))) => format!("{}_output", &*node.id),
-        (Kind::Base | Kind::React, Some(OutputSchema::Class(path))) => {
-            path.rsplit([':', '.']).next().unwrap_or_default().to_owned()
+        (Kind::Base | Kind::React, Some(OutputSchema::Schema(_))) => {
+            format!("{}_output", &*node.id)
         }
+        (Kind::Base | Kind::React, Some(OutputSchema::Class(path))) => path
+            .rsplit([':', '.'])
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         _ => return value.to_json(),
     };
     match value {
@@ -205,7 +222,12 @@ fn structured(node: &Node, value: &Value, ports: &Object) -> Option<Json> {
 }
 
 fn iterations(ports: &Object) -> Json {
-    let list = |port: &str| ports.get(port).and_then(Value::as_array).unwrap_or_default();
+    let list = |port: &str| {
+        ports
+            .get(port)
+            .and_then(Value::as_array)
+            .unwrap_or_default()
+    };
     let (results, verdicts) = (list(RESULTS), list(VERDICTS));
     let stops = |verdict: &Value| verdict.get(STOP).is_some_and(Value::is_truthy);
     let results: Vec<Json> = results.iter().map(Value::to_json).collect();
@@ -214,7 +236,9 @@ fn iterations(ports: &Object) -> Json {
         "broke_early": verdicts.last().is_some_and(stops),
         "results": results,
     });
-    let by_model = verdicts.iter().any(|verdict| verdict.get("related").is_some());
+    let by_model = verdicts
+        .iter()
+        .any(|verdict| verdict.get("related").is_some());
     if by_model {
         let judged = verdicts.iter().enumerate().map(|(at, verdict)| {
             let text = |name: &str| verdict.get(name).map(Value::to_json).unwrap_or_default();
@@ -227,7 +251,9 @@ fn iterations(ports: &Object) -> Json {
         let last = verdicts.last();
         if last.is_some_and(|last| last.get("related") == Some(&Value::from(false))) {
             shown["stopped_reason"] = json!("condition_unrelated");
-            let reason = last.and_then(|last| last.get("feedback")).map(Value::to_json);
+            let reason = last
+                .and_then(|last| last.get("feedback"))
+                .map(Value::to_json);
             shown["stopped_detail"] = reason.unwrap_or_default();
         }
     }
