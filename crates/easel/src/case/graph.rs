@@ -89,8 +89,10 @@ async fn run_case(case: &Case) -> Json {
         let ran = run_graph(case, &engine, &workflow).await;
         let calls = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
         trace::add_run(&mut trace, case, &workflow, &ran, &calls, &model.calls());
-    } else if runs {
-        trace["raised"] = json!({"type": "refused by the check"});
+    } else {
+        if runs {
+            trace["raised"] = json!({"type": "refused by the check"});
+        }
         trace::add_nothing_seen(&mut trace, case);
     }
     trace
