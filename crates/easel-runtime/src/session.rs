@@ -500,9 +500,9 @@ impl Session {
     }
 }
 
-/// What a graph is given: inputs by name, or what the user says.
+/// What a graph is given: inputs by name, or what the user says. Nothing at all is no inputs.
 fn given(input: &Input) -> Value {
-    match input.inputs.is_empty() {
+    match input.inputs.is_empty() && !input.query.is_null() {
         true => input.query.clone(),
         false => Value::from(input.inputs.clone()),
     }

@@ -6,6 +6,8 @@ mod check;
 mod easel;
 mod help;
 mod model;
+mod package;
+mod python;
 mod run;
 mod scripts;
 mod secrets;
