@@ -109,7 +109,7 @@ fn requirements_that_are_met_are_said_with_where_from() {
 name: g
 functions: helpers.py
 nodes:
-  - {id: t, kind: tool, tools: [invoke], secrets: [TOKEN], tool_args: {url: 'http://x/?k=${TOKEN}'}}
+  - {id: t, kind: tool, tools: [TavilySearch], secrets: [TOKEN], tool_args: {url: 'http://x/?k=${TOKEN}'}}
   - {id: c, instructions: 'say {t}', depends_on: [t]}
   - {id: l, kind: loop, max_iterations: 2, until: polite, depends_on: [c], body: [{id: b, kind: output, value: x}]}
 outputs: [l]
