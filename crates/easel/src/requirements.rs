@@ -75,9 +75,7 @@ pub fn requirements(arguments: &RequirementsArguments) -> Result<Exit, Problem> 
         models: self::models(&engine, &workflow, &*models),
         tools: tools(&engine, &workflow),
         python: match (graph, source.package()) {
-            (Some(graph), Some(package)) => {
-                code(graph, &modules_of(package), &python.allowed())
-            }
+            (Some(graph), Some(package)) => code(graph, &modules_of(package), &python.allowed()),
             _ => Vec::new(),
         },
     };
@@ -253,9 +251,7 @@ fn asks_a_model(graph: &Document, node: &Node) -> bool {
             Kind::Base | Kind::React => true,
             Kind::Router => node.routing() != Some(Routing::Cases),
             // A sentence is judged by a model; with a sidecar it may be a function's name.
-            Kind::Loop => {
-                node.until.is_some() && (graph.functions.is_none() || !is_name(node))
-            }
+            Kind::Loop => node.until.is_some() && (graph.functions.is_none() || !is_name(node)),
             _ => false,
         }
 }

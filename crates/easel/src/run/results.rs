@@ -27,9 +27,8 @@ pub fn text(session: &Session) -> Option<String> {
 /// What a node says: of an output node with a template, the template's text without the values that came with it.
 fn said(graph: &GraphFile, id: &str, value: &Value) -> Value {
     let mut nodes = graph.document().nodes.iter();
-    let says = nodes.any(|node| {
-        **node.id == *id && *node.kind == Kind::Output && node.value.is_some()
-    });
+    let says =
+        nodes.any(|node| **node.id == *id && *node.kind == Kind::Output && node.value.is_some());
     match value.get(id) {
         Some(text) if says => text.clone(),
         _ => value.clone(),

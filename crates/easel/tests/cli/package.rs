@@ -33,7 +33,10 @@ fn a_folder_goes_through_an_archive_and_back_and_runs_all_the_way() {
     let unpacked = desk.easel(&["unpack", "in.zip", "out"]);
     assert_eq!(unpacked.code, 0, "{}", unpacked.err);
     for name in ["workflow.yaml", "graph.yaml", "helpers.py"] {
-        let (before, after) = (desk.read(&format!("in/{name}")), desk.read(&format!("out/{name}")));
+        let (before, after) = (
+            desk.read(&format!("in/{name}")),
+            desk.read(&format!("out/{name}")),
+        );
         assert_eq!(before, after, "{name}");
     }
     assert!(!desk.path("out/.env").exists(), "keys stay at home");
@@ -78,23 +81,36 @@ nodes:
 outputs: [d]
 ",
     );
-    desk.write("m.py", "import math\nimport requests\n\ndef f(**kw):\n    return 1\n");
+    desk.write(
+        "m.py",
+        "import math\nimport requests\n\ndef f(**kw):\n    return 1\n",
+    );
     let asked = desk.easel(&["requirements", "g.yaml", "--json"]);
     assert_eq!(asked.code, 3, "{}", asked.err);
     let found = asked.json();
     let states = |kind: &str| -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let rows = found[kind].as_array().unwrap().iter();
-        rows.map(|row| (text(&row["name"]), text(&row["state"]))).collect()
+        rows.map(|row| (text(&row["name"]), text(&row["state"])))
+            .collect()
     };
     let missing = |name: &str| (name.to_owned(), "missing".to_owned());
     assert_eq!(found["satisfied"], false);
     assert_eq!(states("secrets"), [missing("TOKEN")]);
-    assert_eq!(states("models"), [missing("gpt@ghost"), missing("(default)")]);
+    assert_eq!(
+        states("models"),
+        [missing("gpt@ghost"), missing("(default)")]
+    );
     assert_eq!(states("tools"), [missing("nope")]);
-    assert_eq!(states("python"), [("m:f".to_owned(), "unusable".to_owned())]);
+    assert_eq!(
+        states("python"),
+        [("m:f".to_owned(), "unusable".to_owned())]
+    );
     let why = found["python"][0]["detail"].as_str().unwrap();
-    assert!(why.contains("m.py:2:8") && why.contains("requests"), "{why}");
+    assert!(
+        why.contains("m.py:2:8") && why.contains("requests"),
+        "{why}"
+    );
     let text = desk.easel(&["requirements", "g.yaml"]).out;
     assert_eq!(text.lines().count(), 5, "{text}");
 }
@@ -119,8 +135,14 @@ outputs: [l]
     let mut command = desk.command(&["requirements", "g.yaml", "--world", "world.json"]);
     let output = command.env("TOKEN", "not to be shown").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("TOKEN") && text.contains("set, from"), "{text}");
-    assert!(text.contains("polite") && text.contains("runs in monty"), "{text}");
+    assert!(
+        text.contains("TOKEN") && text.contains("set, from"),
+        "{text}"
+    );
+    assert!(
+        text.contains("polite") && text.contains("runs in monty"),
+        "{text}"
+    );
     assert!(!text.contains("not to be shown"), "{text}");
     assert_eq!(output.status.code(), Some(0), "{text}");
 }
@@ -129,14 +151,27 @@ outputs: [l]
 fn a_new_graph_runs_as_it_is() {
     let desk = Desk::new();
     assert_eq!(desk.easel(&["new", "hello.yaml"]).code, 0);
-    assert_eq!(desk.easel(&["check", "hello.yaml"]).out, "1 file: no errors, no warnings.\n");
+    assert_eq!(
+        desk.easel(&["check", "hello.yaml"]).out,
+        "1 file: no errors, no warnings.\n"
+    );
     let said = desk.easel(&["run", "hello.yaml", "Ada"]);
     assert_eq!(
         (said.out.as_str(), said.err.as_str()),
-        ("Hello, Ada! This graph ran without a model, a key or a service.\n", "")
+        (
+            "Hello, Ada! This graph ran without a model, a key or a service.\n",
+            ""
+        )
     );
     let colours = r#"colours=["red", "blue"]"#;
-    let said = desk.easel(&["run", "hello.yaml", "--input", "name=Ada", "--input", colours]);
+    let said = desk.easel(&[
+        "run",
+        "hello.yaml",
+        "--input",
+        "name=Ada",
+        "--input",
+        colours,
+    ]);
     assert!(said.out.contains("red is number 0"), "{}", said.out);
 }
 
@@ -146,11 +181,29 @@ fn inputs_that_a_graph_refuses_are_named_with_the_way_to_give_them() {
     desk.easel(&["new", "hello.yaml"]);
     let missing = desk.easel(&["run", "hello.yaml"]);
     assert_eq!((missing.code, missing.out.as_str()), (2, ""));
-    assert!(missing.err.contains("`name`") && missing.err.contains("--input"), "{}", missing.err);
-    let wrong = desk.easel(&["run", "hello.yaml", "--input", "name=A", "--input", "colours=red"]);
+    assert!(
+        missing.err.contains("`name`") && missing.err.contains("--input"),
+        "{}",
+        missing.err
+    );
+    let wrong = desk.easel(&[
+        "run",
+        "hello.yaml",
+        "--input",
+        "name=A",
+        "--input",
+        "colours=red",
+    ]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("`colours`"), "{}", wrong.err);
-    let unknown = desk.easel(&["run", "hello.yaml", "--input", "name=A", "--input", "nmae=B"]);
+    let unknown = desk.easel(&[
+        "run",
+        "hello.yaml",
+        "--input",
+        "name=A",
+        "--input",
+        "nmae=B",
+    ]);
     assert_eq!(unknown.code, 0);
     assert!(unknown.err.contains("`nmae`"), "{}", unknown.err);
 }
@@ -167,6 +220,9 @@ fn results_stand_in_the_json_of_a_run() {
 #[test]
 fn the_schema_is_one_that_editors_can_use() {
     let schema = Desk::new().easel(&["schema"]).json();
-    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
     assert!(schema["$defs"]["node"]["properties"]["depends_on"].is_object());
 }

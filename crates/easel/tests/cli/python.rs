@@ -28,7 +28,10 @@ fn python(desk: &Desk, program: &str) -> Option<Done> {
 #[test]
 fn a_graph_in_python_is_checked_saved_and_run() {
     let desk = Desk::new();
-    desk.write("helpers.py", "def shout(topic, **kwargs):\n    return topic.upper() + '!'\n");
+    desk.write(
+        "helpers.py",
+        "def shout(topic, **kwargs):\n    return topic.upper() + '!'\n",
+    );
     let program = r#"
 from easel import Graph, GraphInput, GraphNode
 
@@ -177,7 +180,12 @@ open("graph.json", "w", encoding="utf-8").write(json.dumps(graph))
         document.to_value()
     };
     let (yaml, json) = (read("graph.yaml"), read("graph.json"));
-    let args = |graph: &easel_runtime::Value| graph.get("nodes").unwrap().as_array().unwrap()[0].get("tool_args").unwrap().clone();
+    let args = |graph: &easel_runtime::Value| {
+        graph.get("nodes").unwrap().as_array().unwrap()[0]
+            .get("tool_args")
+            .unwrap()
+            .clone()
+    };
     let (yaml, json) = (args(&yaml), args(&json));
     for (name, expected) in json.as_object().unwrap() {
         assert_eq!(yaml.get(name), Some(expected), "{name}");
