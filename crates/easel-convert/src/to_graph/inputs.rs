@@ -94,10 +94,10 @@ impl Writer<'_> {
                 .params
                 .get("prologue")
                 .is_some_and(|text| text.is_truthy())
-                && !begin
+                && begin
                     .params
                     .get("enablePrologue")
-                    .is_some_and(|on| !on.is_truthy())
+                    .is_none_or(|on| on.is_truthy())
         });
         if greets && mode != Some("task") {
             self.losses

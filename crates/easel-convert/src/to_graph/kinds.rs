@@ -300,7 +300,7 @@ impl Writer<'_> {
                 routes.insert(label.to_string(), to.into());
             }
         }
-        if let Some(last) = routes.values().last().cloned() {
+        if let Some(last) = routes.values().next_back().cloned() {
             node.insert("default".to_owned(), last);
         }
         node.insert("routes".to_owned(), routes.into());
