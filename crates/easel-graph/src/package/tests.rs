@@ -284,34 +284,36 @@ fn archives_with_dangerous_names_are_refused() {
 
 #[test]
 fn an_archive_that_swells_is_refused_before_it_is_unpacked_whole() {
-    let zeros = vec![0; 9_000_000];
+    let limits = Limits {
+        file_bytes: 100_000,
+        total_bytes: 250_000,
+        ..Limits::default()
+    };
+    let zeros = vec![0; 1_000_000];
     let bomb = archive(&[(MANIFEST, b"name: n"), ("bomb", &zeros)]);
-    assert!(bomb.len() < 100_000);
-    let error = Package::from_archive(&bomb).unwrap_err();
+    assert!(bomb.len() < 10_000);
+    let error = Package::from_archive_within(&bomb, limits).unwrap_err();
     assert!(
-        matches!(
-            error,
-            PackageError::TooLarge {
-                limit: 8_000_000,
-                ..
-            }
-        ),
+        matches!(error, PackageError::TooLarge { limit: 100_000, .. }),
         "{error}"
     );
-    let names: Vec<String> = (0..9).map(|n| format!("f{n}")).collect();
+    let names: Vec<String> = (0..3).map(|n| format!("f{n}")).collect();
     let many: Vec<(&str, &[u8])> = names
         .iter()
-        .map(|name| (&**name, &zeros[..7_900_000]))
+        .map(|name| (&**name, &zeros[..90_000]))
         .collect();
-    let error = refused(&many);
+    let error = Package::from_archive_within(&archive(&many), limits).unwrap_err();
     assert!(
-        matches!(
-            error,
-            PackageError::TooLarge {
-                limit: 64_000_000,
-                ..
-            }
-        ),
+        matches!(error, PackageError::TooLarge { limit: 250_000, .. }),
+        "{error}"
+    );
+    let packed = Limits {
+        archive_bytes: 100,
+        ..limits
+    };
+    let error = Package::from_archive_within(&bomb, packed).unwrap_err();
+    assert!(
+        matches!(error, PackageError::TooLarge { limit: 100, .. }),
         "{error}"
     );
     let names: Vec<String> = (0..1_001).map(|n| format!("f{n}")).collect();
