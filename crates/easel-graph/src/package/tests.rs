@@ -111,6 +111,27 @@ fn a_graph_alone_is_a_package_with_the_python_it_names() {
 }
 
 #[test]
+fn a_folder_without_a_manifest_may_be_given_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join(GRAPH),
+        "name: g\nnodes: [{id: a}]\noutputs: [a]\n",
+    )
+    .unwrap();
+    fs::create_dir(folder.path().join("agents")).unwrap();
+    fs::write(folder.path().join("agents/a.yaml"), "instructions: ONE\n").unwrap();
+    assert!(matches!(
+        Package::open(folder.path()),
+        Err(PackageError::NoManifest)
+    ));
+    let package = Package::open_or_name(folder.path(), "yes").unwrap();
+    assert_eq!(package.manifest.name, "yes");
+    assert!(package.document.nodes[0].instructions.is_some());
+    let again = Package::from_archive(&package.to_archive().unwrap()).unwrap();
+    assert_eq!(again.manifest, package.manifest);
+}
+
+#[test]
 fn what_python_and_git_leave_behind_is_no_part_of_a_package() {
     let folder = tempfile::tempdir().unwrap();
     notes().unpack(folder.path()).unwrap();
