@@ -11,7 +11,7 @@
 //!
 //! Two interpreters run Python. The built-in one, monty, is a part of the language without files, network or processes,
 //! inside a worker that the kernel limits. CPython is the whole language, where the operator allows it. Which of them
-//! runs a file is decided from its text alone, and every outcome says which did and why. `docs/design/0003-user-code.md`
+//! runs a file is decided from its text alone, and every outcome says which did and why. `docs/design/0004-user-code.md`
 //! says what holds them.
 //!
 //! | limit ([`Limits`]) | default |
