@@ -73,5 +73,3 @@ fn gives(
     ports
 }
 
-#[cfg(test)]
-mod tests;
