@@ -179,7 +179,8 @@ impl Session {
         let mut worker = match runtime {
             Runtime::Monty => {
                 let line = launch::monty(&settings.worker);
-                Worker::start(&line, None, None)
+                Worker::start(&self.shared().starter, &line, None, None)
+                    .await
                     .map_err(|error| cannot_start(&line.program, &error))?
             }
             Runtime::CPython => self.start_cpython().await?,
@@ -228,7 +229,9 @@ impl Session {
         let start_in = folder
             .as_ref()
             .map(|folder| root.unwrap_or(folder.path()).to_owned());
-        Worker::start(&line, folder, start_in.as_deref()).map_err(failed)
+        Worker::start(&shared.starter, &line, folder, start_in.as_deref())
+            .await
+            .map_err(failed)
     }
 
     fn broken(&self, entry: &Entry, broken: Broken) -> SandboxError {

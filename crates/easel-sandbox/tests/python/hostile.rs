@@ -276,3 +276,33 @@ async fn giving_up_on_a_call_ends_its_worker() {
     }
     assert_ne!(call(&session, "pid", "{}").await.unwrap(), pid);
 }
+
+#[test]
+fn a_worker_whose_host_is_gone_ends_in_the_middle_of_a_loop() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    let mut worker = Command::new(settings().worker.program)
+        .arg("python")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = worker.stdin.take().unwrap();
+    let opening = r#"{"files": {"a.py": "def f():\n    while True: pass\n"}, "root": null, "memory": 100000000, "cpu": 60}"#;
+    let call = r#"{"file": "a.py", "module": null, "attribute": "f", "arguments": {}, "verdict": false,
+        "result_by_attribute": false, "time": 60000, "printed": 1000, "result": 1000}"#;
+    for message in [opening, call] {
+        let length = u32::try_from(message.len()).unwrap();
+        input.write_all(&length.to_le_bytes()).unwrap();
+        input.write_all(message.as_bytes()).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(worker.try_wait().unwrap(), None, "it is in its loop");
+    drop(input);
+    let start = Instant::now();
+    while worker.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(5), "it lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
