@@ -222,3 +222,23 @@ proptest! {
         let _ = Source::read("f.py", &words.concat());
     }
 }
+
+#[test]
+fn a_name_that_is_no_text_everywhere_may_divide() {
+    assert_eq!(
+        needs("def f(n): return n % 2\nn = 'a'\n"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        needs("n = 'a %s'\nx = n % 2\n"),
+        ["2:5 formatting a text with %"]
+    );
+    assert_eq!(needs("for n in [1]: n % 2\n"), Vec::<String>::new());
+}
+
+#[test]
+fn annotations_need_nothing_and_the_same_as_a_value_does() {
+    let annotated = "from typing import Dict\ndef f(a: Dict[str, int] | None = None) -> list[int]: ...\nx: dict[str, int] = {}\n";
+    assert_eq!(needs(annotated), Vec::<String>::new());
+    assert_eq!(needs("Rows = list[int]\n"), ["1:8 a type alias"]);
+}
