@@ -15,7 +15,7 @@ use super::{Sandbox, Shared};
 use crate::entry::Entry;
 use crate::error::{Raised, SandboxError};
 use crate::package::Package;
-use crate::protocol::{Call, Failure, FailureKind, Opening, Reply, Verdict};
+use crate::protocol::{Call, Failure, FailureKind, OUT_OF_MEMORY, Opening, Reply, Verdict};
 use crate::runtime::{Plan, Runtime};
 
 /// What a reply may need beside the result and the printed text.
@@ -237,8 +237,7 @@ impl Session {
     fn broken(&self, entry: &Entry, broken: Broken) -> SandboxError {
         let entry = entry.clone();
         match broken {
-            // How Rust says that the system gave it no memory.
-            Broken::Ended { last_words, .. } if last_words.contains("memory allocation of") => {
+            Broken::Ended { last_words, .. } if last_words.contains(OUT_OF_MEMORY) => {
                 SandboxError::Memory {
                     entry,
                     limit: self.shared().settings.limits.memory,
