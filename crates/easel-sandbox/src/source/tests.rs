@@ -71,6 +71,18 @@ fn names_that_can_be_called_are_listed_for_messages() {
         assert!(source.defines(name), "{name}");
     }
     assert!(!source.defines("floor"));
+    assert!(source.is_data("X"));
+    assert!(!source.is_data("b") && !source.is_data("floor"));
+}
+
+#[test]
+fn a_name_that_may_be_given_a_callable_is_not_taken_for_data() {
+    let source =
+        read("A = 1\nA = make()\nB = lambda: 1\nC, D = 1, 2\nE: int = 1\nF = 1\ndef F(): pass\n");
+    for name in ["A", "B", "C", "F"] {
+        assert!(!source.is_data(name), "{name}");
+    }
+    assert!(source.is_data("E"));
 }
 
 #[test]

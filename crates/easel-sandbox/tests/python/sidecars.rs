@@ -210,7 +210,7 @@ async fn a_name_that_is_not_there_lists_what_is() {
     let error = call(&session, "is_don", "{}").await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "helpers.py does not define is_don; it has C, dumps, f"
+        "helpers.py has no is_don to call; it has C, dumps, f"
     );
     let error = call(&session, "nodes.x:f", "{}").await.unwrap_err();
     assert!(
