@@ -124,7 +124,10 @@ impl Session {
         let mut slot = slot.lock().await;
         // Out of its slot while it works: if the caller gives up here, the worker is dropped and so ended.
         let worker = slot.take();
-        let most = limits.result + 6 * limits.printed + AROUND;
+        // A printed character can take six in JSON.
+        let most = (limits.printed.saturating_mul(6))
+            .saturating_add(limits.result)
+            .saturating_add(AROUND);
         let exchange = async {
             let mut worker = match worker {
                 Some(worker) => worker,
@@ -138,7 +141,7 @@ impl Session {
         };
         // The built-in interpreter keeps the limit itself and stays alive; this is for what it doesn't notice.
         let patience = match plan.runtime {
-            Runtime::Monty => time + time / 10 + Duration::from_millis(100),
+            Runtime::Monty => time.saturating_add(time / 10 + Duration::from_millis(100)),
             Runtime::CPython => time,
         };
         let late = |_| SandboxError::Time {

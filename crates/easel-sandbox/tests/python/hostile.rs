@@ -164,6 +164,27 @@ async fn a_result_beyond_the_limit_is_refused_and_one_of_a_gigabyte_too() {
 }
 
 #[tokio::test]
+async fn an_exception_with_a_book_for_a_text_is_cut() {
+    let text = "def f(n): raise ValueError('x' * n)\n";
+    for session in [sidecar(text), sidecar_in_cpython(text)] {
+        let error = raised(&session, "f", r#"{"n": 5000000}"#).await;
+        assert_eq!(error.message, "x".repeat(10_000));
+        assert!(error.traceback.len() <= 100_000);
+        assert_eq!(error.frames.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_time_limit_beyond_all_bounds_is_no_limit() {
+    let session = sidecar("def f(): return 1\n");
+    let entry = "f".parse().unwrap();
+    let outcome = session
+        .call(&entry, &object("{}"), Some(Duration::MAX))
+        .await;
+    assert_eq!(outcome.unwrap().value.as_i64(), Some(1));
+}
+
+#[tokio::test]
 async fn endless_recursion_is_an_exception() {
     let text = "def f(n=0): return f(n + 1)\ndef ok(): return 1\n";
     for session in [sidecar(text), sidecar_in_cpython(text)] {
