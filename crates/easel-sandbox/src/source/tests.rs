@@ -146,6 +146,10 @@ fn what_is_nested_or_chained_too_deep_is_refused_and_long_data_is_not() {
             panic!("{}", &text[..40]);
         };
     }
+    // As deep as it may be: reading and forgetting it needs no more stack than a thread has.
+    let chain = "+1".repeat(800);
+    let deepest = format!("{}1{}{chain}", "(".repeat(190), ")".repeat(190));
+    assert!(read(&format!("x = {deepest}\n")).needs().is_empty());
     let data = format!("x = [{}]", "[1, -2.5, 'a' + 'b', f(3)], ".repeat(20_000));
     assert!(read(&data).needs().is_empty());
     let lines = "x = a.b.c + 1\n".repeat(20_000);
