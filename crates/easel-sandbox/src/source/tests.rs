@@ -226,6 +226,29 @@ proptest! {
     }
 
     #[test]
+    fn pieces_of_real_files_in_any_order_are_read_or_refused(
+        cuts in proptest::collection::vec((0_usize..20_000, 0_usize..120), 1..6)
+    ) {
+        const FILES: &str = concat!(include_str!("monty/runs.py"), include_str!("monty/refuses.py"));
+        let text: String = cuts
+            .iter()
+            .map(|(start, length)| {
+                let start = FILES.floor_char_boundary(start % FILES.len());
+                let end = FILES.floor_char_boundary((start + length).min(FILES.len()));
+                &FILES[start..end]
+            })
+            .collect();
+        let places: Vec<Place> = match Source::read("f.py", &text) {
+            Ok(source) => source.needs().iter().map(|need| need.place).collect(),
+            Err(SourceError::Syntax { place, .. } | SourceError::TooDeep { place, .. }) => vec![place],
+            Err(SourceError::TooLarge { .. }) => Vec::new(),
+        };
+        for place in places {
+            prop_assert!(place.line >= 1 && place.line <= text.split('\n').count());
+        }
+    }
+
+    #[test]
     fn reading_python_like_text_never_fails_otherwise(
         words in proptest::collection::vec(
             proptest::sample::select(vec![

@@ -265,6 +265,29 @@ async fn cpython_cannot_fork_start_programs_reach_the_network_or_kill_others() {
 }
 
 #[tokio::test]
+async fn cpython_starts_programs_and_reaches_the_network_where_the_operator_allows_it() {
+    let mut allowed = with_cpython();
+    allowed.confinement.network = true;
+    allowed.confinement.processes = true;
+    let text = "import socket, subprocess\n\
+         def program(): return subprocess.run(['/bin/echo', 'hello'], capture_output=True, text=True).stdout\n\
+         def network(port): return socket.create_connection(('127.0.0.1', port), 5).recv(5).decode()\n";
+    let session = session(allowed, &[("helpers.py", text)]);
+    let program = call(&session, "program", "{}").await.unwrap();
+    assert_eq!(program, r#""hello\n""#);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let greeter = std::thread::spawn(move || {
+        use std::io::Write;
+        listener.accept().unwrap().0.write_all(b"hello").unwrap();
+    });
+    let arguments = format!(r#"{{"port": {port}}}"#);
+    let network = call(&session, "network", &arguments).await.unwrap();
+    assert_eq!(network, r#""hello""#);
+    greeter.join().unwrap();
+}
+
+#[tokio::test]
 async fn cpython_sees_nothing_of_the_hosts_environment() {
     let session = sidecar_in_cpython("import os\ndef f(): return sorted(os.environ)\n");
     let names = call(&session, "f", "{}").await.unwrap();
