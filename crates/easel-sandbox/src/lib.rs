@@ -5,7 +5,7 @@
 //!
 //! - It **reads** it without running it: a [`Source`] knows its functions with their parameters, what it imports, and
 //!   what in it is beyond the built-in interpreter. A check needs no more.
-//! - It **runs** it away from the host (feature `process`): a [`Sandbox`] starts workers, a [`Session`] holds the
+//! - It **runs** it away from the host (feature `process`): a `Sandbox` starts workers, a `Session` holds the
 //!   modules of one run, a call is keyword arguments in and a JSON value out. A worker that loops, eats memory or dies
 //!   takes nothing along.
 //!
@@ -24,7 +24,7 @@
 //! | a file that CPython writes | 64 MB |
 //! | a source file | 1 MB |
 //!
-//! The program on the other end of the pipes (feature `worker`) is [`worker::main`], behind a hidden verb of whatever
+//! The program on the other end of the pipes (feature `worker`) is `worker::main`, behind a hidden verb of whatever
 //! program hosts the sandbox.
 
 mod entry;

@@ -224,8 +224,8 @@ pub enum PackageError {
         /// The bare name.
         name: Arc<str>,
     },
-    /// The file doesn't define the name.
-    #[error("{file} does not define {name}; it has {}", list(callables))]
+    /// The file doesn't define the name, or as plain data.
+    #[error("{file} has no {name} to call; it has {}", list(callables))]
     NoCallable {
         /// The file.
         file: Arc<str>,

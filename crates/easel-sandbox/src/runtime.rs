@@ -132,7 +132,8 @@ impl Package {
             .imports()
             .iter()
             .any(|i| i.at_top && i.binds.is_none());
-        if !source.defines(first) && !takes_all {
+        let is_data = attribute == first && source.is_data(first);
+        if is_data || (!source.defines(first) && !takes_all) {
             return Err(PackageError::NoCallable {
                 file,
                 name: attribute.into(),
@@ -317,11 +318,12 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_told_with_what_is() {
-        let package = package(&[("nodes/a.py", "def run(): pass\n")]);
+        let package = package(&[("nodes/a.py", "LIMIT = 3\ndef run(): pass\n")]);
         for (entry, words) in [
+            ("nodes.a:walk", "nodes/a.py has no walk to call; it has run"),
             (
-                "nodes.a:walk",
-                "nodes/a.py does not define walk; it has run",
+                "nodes.a:LIMIT",
+                "nodes/a.py has no LIMIT to call; it has run",
             ),
             (
                 "nodes.b:run",
