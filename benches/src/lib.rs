@@ -64,12 +64,20 @@ pub fn graph_chain(length: usize) -> Vec<u8> {
     for n in 0..length {
         let (when, after) = match n {
             0 => ("True".to_owned(), String::new()),
-            n => (format!("nodes.r{} == 'r{n}'", n - 1), format!(", depends_on: [r{}]", n - 1)),
+            n => (
+                format!("nodes.r{} == 'r{n}'", n - 1),
+                format!(", depends_on: [r{}]", n - 1),
+            ),
         };
         let next = n + 1;
-        text += &format!("  - {{id: r{n}, kind: router, cases: [{{when: \"{when}\", to: r{next}}}]{after}}}\n");
+        text += &format!(
+            "  - {{id: r{n}, kind: router, cases: [{{when: \"{when}\", to: r{next}}}]{after}}}\n"
+        );
     }
-    text += &format!("  - {{id: r{length}, kind: output, depends_on: [r{}]}}\n", length - 1);
+    text += &format!(
+        "  - {{id: r{length}, kind: output, depends_on: [r{}]}}\n",
+        length - 1
+    );
     text.into_bytes()
 }
 

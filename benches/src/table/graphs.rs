@@ -25,11 +25,21 @@ pub fn rows(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
         load(&engine, &benches::chain(100))?,
     );
     let pair = measure(|| run(&engine, &graph), || run(&engine, &canvas));
-    row("a graph's chain of 100 routers / a canvas's of 100 text nodes", "ratio 1", pair, 100);
+    row(
+        "a graph's chain of 100 routers / a canvas's of 100 text nodes",
+        "ratio 1",
+        pair,
+        100,
+    );
 
     let map = load(&engine, &benches::graph_map(1_000))?;
     let pair = measure(|| run(&engine, &map), || floor::hops(runtime, 2_000));
-    row("a map over 1,000 items, body of two / 2,000 hops", "8 ms", pair, 1_000);
+    row(
+        "a map over 1,000 items, body of two / 2,000 hops",
+        "8 ms",
+        pair,
+        1_000,
+    );
 
     expression()?;
     python(runtime)
@@ -57,7 +67,12 @@ fn expression() -> Result<(), Box<dyn Error>> {
         }
     };
     let pair = measure(evaluate, floor);
-    row("an expression, 1,000 times / lower case and a search", "1 µs each", pair, TIMES);
+    row(
+        "an expression, 1,000 times / lower case and a search",
+        "1 µs each",
+        pair,
+        TIMES,
+    );
     Ok(())
 }
 
@@ -69,7 +84,10 @@ fn python(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
     let session = sandbox.session(package.into());
     let entry: Entry = "helpers:total".parse()?;
     let xs: Vec<Value> = (0..10).map(Value::from).collect();
-    let arguments = Object::from_iter([("xs".into(), Value::from(xs)), ("more".into(), Value::from(1))]);
+    let arguments = Object::from_iter([
+        ("xs".into(), Value::from(xs)),
+        ("more".into(), Value::from(1)),
+    ]);
     let call = |session: &Session| {
         runtime.block_on(async {
             for _ in 0..TIMES {
@@ -80,6 +98,11 @@ fn python(runtime: &Runtime) -> Result<(), Box<dyn Error>> {
     };
     call(&session);
     let pair = measure(|| call(&session), || floor::hops(runtime, TIMES as usize));
-    row("100 calls of a sidecar's function / 100 hops", "0.5 ms each", pair, TIMES);
+    row(
+        "100 calls of a sidecar's function / 100 hops",
+        "0.5 ms each",
+        pair,
+        TIMES,
+    );
     Ok(())
 }

@@ -72,4 +72,3 @@ fn gives(
     }
     ports
 }
-

@@ -502,7 +502,7 @@ impl Session {
 
 /// What a graph is given: inputs by name, or what the user says.
 fn given(input: &Input) -> Value {
-    match input.inputs.is_empty() {
+    match input.inputs.is_empty() && !input.query.is_null() {
         true => input.query.clone(),
         false => Value::from(input.inputs.clone()),
     }

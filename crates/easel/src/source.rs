@@ -71,7 +71,8 @@ impl Source {
             Err(PackageError::Io { path, error }) => Err(Problem::file(&path, "read", &error)),
             Err(PackageError::NoManifest) if path.is_dir() => {
                 let message = format!("{} is a folder and no package.", path.display());
-                Err(Problem::usage(message).fix("Name a file in it. A package has a workflow.yaml."))
+                Err(Problem::usage(message)
+                    .fix("Name a file in it. A package has a workflow.yaml."))
             }
             Err(error) => Ok(Source {
                 name: path.display().to_string(),

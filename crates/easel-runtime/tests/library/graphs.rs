@@ -38,13 +38,18 @@ impl Tool for Probe {
 
     fn call<'a>(&'a self, arguments: Object, _: &'a Call) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            self.log.lock().unwrap().push(Value::from(arguments.clone()).to_json());
+            self.log
+                .lock()
+                .unwrap()
+                .push(Value::from(arguments.clone()).to_json());
             if let Some(why) = arguments.get("fail") {
                 return ToolAnswer::failure(why.to_string());
             }
             let said = arguments.get("key").or(arguments.get("x"));
             ToolAnswer {
-                text: said.map_or_else(|| "ran".to_owned(), Value::to_string).into(),
+                text: said
+                    .map_or_else(|| "ran".to_owned(), Value::to_string)
+                    .into(),
                 ..ToolAnswer::default()
             }
         })
@@ -134,7 +139,10 @@ impl World {
         ran.turn(inputs);
         ran.calls = log.lock().unwrap().clone();
         let requests = world.model_calls();
-        ran.requests = requests.values().flat_map(|calls| calls.as_array().cloned().unwrap()).collect();
+        ran.requests = requests
+            .values()
+            .flat_map(|calls| calls.as_array().cloned().unwrap())
+            .collect();
         ran
     }
 }
@@ -165,7 +173,11 @@ impl Ran {
 
     /// The value of a node, in the last pass of its body.
     pub fn value(&self, node: &str) -> Json {
-        let (_, ports) = self.session.outputs().find(|(id, _)| ***id == *node).unwrap();
+        let (_, ports) = self
+            .session
+            .outputs()
+            .find(|(id, _)| ***id == *node)
+            .unwrap();
         ports.get("value").map(Value::to_json).unwrap_or_default()
     }
 
@@ -194,15 +206,23 @@ impl Ran {
     pub fn asked(&self) -> Vec<String> {
         let last = |request: &Json| {
             let messages = request["messages"].as_array().unwrap();
-            messages.last().unwrap()["content"].as_str().unwrap().to_owned()
+            messages.last().unwrap()["content"]
+                .as_str()
+                .unwrap()
+                .to_owned()
         };
         self.requests.iter().map(last).collect()
     }
 
     /// The warnings.
     pub fn warnings(&self) -> Vec<&str> {
-        let warnings = self.events.iter().filter(|event| event["event"] == "warning");
-        warnings.map(|event| event["data"]["message"].as_str().unwrap()).collect()
+        let warnings = self
+            .events
+            .iter()
+            .filter(|event| event["event"] == "warning");
+        warnings
+            .map(|event| event["data"]["message"].as_str().unwrap())
+            .collect()
     }
 }
 
@@ -247,9 +267,14 @@ fn what_the_text_shows_whole_is_not_told_twice() {
 
 #[test]
 fn a_node_may_state_purpose_goal_and_result_instead() {
-    let ran = World::new("  - {id: a, purpose: Summarise, expected_result: One line}\noutputs: [a]\n").run(json!({}));
+    let ran =
+        World::new("  - {id: a, purpose: Summarise, expected_result: One line}\noutputs: [a]\n")
+            .run(json!({}));
     let asked = &ran.asked()[0];
-    assert!(asked.starts_with("Your task:\n- PURPOSE: Summarise\n- GOAL: "), "{asked}");
+    assert!(
+        asked.starts_with("Your task:\n- PURPOSE: Summarise\n- GOAL: "),
+        "{asked}"
+    );
     assert!(asked.ends_with("\n- EXPECTED_RESULT: One line"), "{asked}");
 }
 
@@ -263,7 +288,10 @@ fn an_answer_with_a_shape_is_data_whose_fields_can_be_named() {
     .run(json!({}));
     assert!(ran.finished(), "{:?}", ran.ending);
     assert_eq!(ran.value("a"), json!({"sql": "select 1", "n": 4}));
-    assert_eq!(ran.results(), json!({"o": {"a": {"sql": "select 1", "n": 4}, "o": "select 1 4"}}));
+    assert_eq!(
+        ran.results(),
+        json!({"o": {"a": {"sql": "select 1", "n": 4}, "o": "select 1 4"}})
+    );
 }
 
 #[test]
@@ -283,9 +311,11 @@ fn a_base_node_may_use_its_tools_for_one_round_and_react_until_it_is_done() {
         {"reply": "done"},
     ]);
     let of = |kind: &str| {
-        World::new(&format!("  - {{id: a, kind: {kind}, instructions: go, tools: [probe]}}\noutputs: [a]\n"))
-            .says(rules.clone())
-            .run(json!({}))
+        World::new(&format!(
+            "  - {{id: a, kind: {kind}, instructions: go, tools: [probe]}}\noutputs: [a]\n"
+        ))
+        .says(rules.clone())
+        .run(json!({}))
     };
     let react = of("react");
     assert_eq!(react.results(), json!({"a": "done"}));
@@ -325,12 +355,21 @@ fn a_run_that_lacks_a_value_waits_for_it_and_goes_on_where_it_was() {
     let asked = ran.events.last().unwrap();
     assert_eq!(asked["event"], "user_inputs");
     assert_eq!(asked["data"]["tips"], "Which colour?");
-    assert_eq!(asked["data"]["inputs"]["ask"]["options"], json!(["red", "blue"]));
+    assert_eq!(
+        asked["data"]["inputs"]["ask"]["options"],
+        json!(["red", "blue"])
+    );
     ran.turn(json!({"ask": "red"}));
     assert!(ran.finished(), "{:?}", ran.ending);
     assert_eq!(ran.results()["o"]["o"], "It is red.");
-    let started = |event: &&Json| event["event"] == "node_started" && event["data"]["component_id"] == "first";
-    assert_eq!(ran.events.iter().filter(started).count(), 1, "nothing runs twice");
+    let started = |event: &&Json| {
+        event["event"] == "node_started" && event["data"]["component_id"] == "first"
+    };
+    assert_eq!(
+        ran.events.iter().filter(started).count(),
+        1,
+        "nothing runs twice"
+    );
 }
 
 #[test]
@@ -338,7 +377,9 @@ fn a_supplied_value_is_not_asked_for() {
     let graph = "  - {id: ask, kind: input, writes: topic}\n  - {id: o, kind: output, value: '{topic} {ask}', depends_on: [ask]}\n";
     let ran = World::new(graph).run(json!({"topic": "owls"}));
     assert_eq!(ran.results()["o"]["o"], "owls owls");
-    let bare = World::new("  - {id: ask, kind: input}\n  - {id: o, kind: output, depends_on: [ask]}\n").run(json!("hello"));
+    let bare =
+        World::new("  - {id: ask, kind: input}\n  - {id: o, kind: output, depends_on: [ask]}\n")
+            .run(json!("hello"));
     assert_eq!(bare.results(), json!({"o": "hello"}));
     let empty = World::new(graph).run(json!({"topic": ""}));
     assert!(empty.finished(), "an empty text is a value");
@@ -348,18 +389,29 @@ fn a_supplied_value_is_not_asked_for() {
 fn a_form_of_all_inputs_asks_for_those_that_are_missing() {
     let graph = "name: g\ninputs: {city: string, days: integer, note: {type: string, required: false}}\nnodes:\n  - {id: form, kind: input, input_mode: dict}\n  - {id: o, kind: output, depends_on: [form]}\n";
     let mut ran = World::of(graph).run(json!({"city": "Oslo"}));
-    assert!(matches!(ran.ending, Ok(Ending::Waiting)), "{:?}", ran.ending);
+    assert!(
+        matches!(ran.ending, Ok(Ending::Waiting)),
+        "{:?}",
+        ran.ending
+    );
     ran.turn(json!({"days": 3}));
     assert_eq!(ran.results(), json!({"o": {"city": "Oslo", "days": 3}}));
 }
 
 #[test]
 fn an_output_gives_one_value_as_it_is_and_several_by_name() {
-    let graph = |output: &str| format!("  - {{id: a, kind: tool, tools: [probe], tool_args: {{x: A}}}}\n  - {{id: b, kind: tool, tools: [probe], tool_args: {{x: B}}}}\n  - {{id: o, kind: output, {output}}}\n");
+    let graph = |output: &str| {
+        format!(
+            "  - {{id: a, kind: tool, tools: [probe], tool_args: {{x: A}}}}\n  - {{id: b, kind: tool, tools: [probe], tool_args: {{x: B}}}}\n  - {{id: o, kind: output, {output}}}\n"
+        )
+    };
     let of = |output: &str| World::new(&graph(output)).run(json!({})).results()["o"].clone();
     assert_eq!(of("depends_on: [a]"), json!("A"));
     assert_eq!(of("depends_on: [a, b]"), json!({"a": "A", "b": "B"}));
-    assert_eq!(of("depends_on: [a, b], value: '{a}{b} {{x}}'"), json!({"a": "A", "b": "B", "o": "AB {x}"}));
+    assert_eq!(
+        of("depends_on: [a, b], value: '{a}{b} {{x}}'"),
+        json!({"a": "A", "b": "B", "o": "AB {x}"})
+    );
     assert_eq!(of("value: fixed"), json!("fixed"));
 }
 
@@ -379,19 +431,30 @@ fn tools_are_told_inputs_dependencies_and_their_own_arguments() {
             json!({"x": "owls", "n": 4, "key": "K"})
         ]
     );
-    let typed = World::of("name: g\ninputs: {k: string}\nnodes:\n  - {id: t, kind: tool, tools: [probe], tool_args: {n: '{k}'}}\noutputs: [t]\n");
+    let typed = World::of(
+        "name: g\ninputs: {k: string}\nnodes:\n  - {id: t, kind: tool, tools: [probe], tool_args: {n: '{k}'}}\noutputs: [t]\n",
+    );
     assert_eq!(typed.run(json!({"k": "7"})).calls, [json!({"n": 7})]);
 }
 
 #[test]
 fn what_cannot_be_filled_in_stays_in_a_prompt_and_fails_a_tool() {
-    let prompt = World::of("name: g\ninputs: {t: string}\nnodes:\n  - {id: a, instructions: 'Write {t} and {nope}.'}\noutputs: [a]\n");
+    let prompt = World::of(
+        "name: g\ninputs: {t: string}\nnodes:\n  - {id: a, instructions: 'Write {t} and {nope}.'}\noutputs: [a]\n",
+    );
     let ran = prompt.unchecked().run(json!({"t": "owls"}));
     assert_eq!(ran.asked(), ["Your task:\nWrite owls and {nope}."]);
     assert!(ran.warnings()[0].contains("{nope}"));
-    let tool = World::new("  - {id: t, kind: tool, tools: [probe], tool_args: {x: '{nope}'}}\noutputs: [t]\n").unchecked();
+    let tool = World::new(
+        "  - {id: t, kind: tool, tools: [probe], tool_args: {x: '{nope}'}}\noutputs: [t]\n",
+    )
+    .unchecked();
     let ran = tool.run(json!({}));
-    assert!(ran.error().contains("{nope} has no value"), "{}", ran.error());
+    assert!(
+        ran.error().contains("{nope} has no value"),
+        "{}",
+        ran.error()
+    );
     assert!(ran.calls.is_empty());
 }
 
