@@ -5,6 +5,7 @@
 
 mod engine;
 mod floor;
+mod masking;
 mod pairs;
 mod process;
 mod scopes;
@@ -45,13 +46,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &Rows<'_>); 9] = [
+    let groups: [(&str, &Rows<'_>); 10] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
         ("runs", &|| at_once(&runtime)),
         ("scopes", &scopes),
         ("render", &render),
+        ("masking", &masking::rows),
         ("load", &|| largest(file)),
         ("growth", &growth),
         ("process", &process::rows),
