@@ -6,6 +6,7 @@
 mod engine;
 mod floor;
 mod graphs;
+mod masking;
 mod pairs;
 mod process;
 mod scopes;
@@ -51,13 +52,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &Rows<'_>); 10] = [
+    let groups: [(&str, &Rows<'_>); 11] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
         ("runs", &|| at_once(&runtime)),
         ("scopes", &scopes),
         ("render", &render),
+        ("masking", &masking::rows),
         ("load", &|| largest(file)),
         ("growth", &growth),
         ("graphs", &|| graphs::rows(&runtime)),

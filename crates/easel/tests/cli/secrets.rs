@@ -6,7 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::easel::{Desk, Done, canvas, wait};
+use crate::easel::{Desk, Done, asks_a_model, canvas, wait};
+use crate::model::{Server, slow};
 
 const VALUE: &str = "s3cr3t value/1";
 
@@ -469,5 +470,39 @@ fn the_vault_key_may_come_from_the_environment() {
         bad.err.contains("EASEL_VAULT_KEY holds no key"),
         "{}",
         bad.err
+    );
+}
+
+#[test]
+fn the_key_of_a_model_is_a_secret_and_no_model_is_told_one() {
+    let desk = with_token();
+    easel(
+        &desk,
+        &["secrets", "set", "OPENAI_API_KEY"],
+        "sk-0123456789",
+    );
+    let server = Server::start(slow);
+    let url = server.url();
+    desk.json("a.json", &asks_a_model());
+    // The key becomes known with the first request, the query came in before; the request is masked.
+    let arguments = [
+        "run",
+        "a.json",
+        "My key is sk-0123456789",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--json",
+    ];
+    let ran = easel(&desk, &arguments, "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let request = server.wait_for_a_request().to_string();
+    assert!(request.contains("My key is ••••••"), "{request}");
+    assert!(!ran.out.contains("sk-0123456789"), "{}", ran.out);
+    let entry = ran.json()["receipt"]["receipt"]["entries"][0].clone();
+    assert_eq!(
+        (&entry["secret"], &entry["kind"], &entry["node"]),
+        (&json!("OPENAI_API_KEY"), &json!("model"), &json!("LLM:A"))
     );
 }
