@@ -36,6 +36,7 @@ mod journal;
 mod masking;
 mod script;
 mod session;
+mod speech;
 mod timings;
 mod wire;
 mod workflow;
