@@ -22,6 +22,6 @@ mod sites;
 mod spots;
 
 pub use canvas::{Canvas, Surroundings, check, refusals, unreadable};
-pub use code::{Code, Rule};
+pub use code::{Code, Dialect, Rule};
 pub use diagnostic::{Diagnostic, Place, Report, Severity};
 pub use rules::secrets::{SecretUse, SecretUses, WrittenOut, secret_uses};
