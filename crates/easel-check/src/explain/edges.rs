@@ -56,7 +56,7 @@ pub(crate) const UNREACHABLE_NODE: Rule = Rule {
     severity: Warning,
     dialect: Both,
     title: "no edge leads to it",
-    means: "No way along the edges leads from the start of the canvas, or of the body it stands in, to this node.",
+    means: "No way along the edges leads from the start of the canvas, or of the body it stands in, to this node. In a graph: all that it depends on is disabled.",
     matters: "It never runs, and references to it are always missing.",
     example: r#""Message:Alone": {"obj": {"component_name": "Message", "params": {"content": ["?"]}}, "upstream": []}"#,
     fix: "Lead an edge to it, or remove it.",
@@ -100,7 +100,7 @@ pub(crate) const TARGET_RUNS_ANYWAY: Rule = Rule {
     severity: Warning,
     dialect: Both,
     title: "it runs even if it is not chosen",
-    means: "A branch kills the edges it does not choose, not the nodes. This target has another edge, from a node that runs whatever the branch chooses.",
+    means: "A branch kills the edges it does not choose, not the nodes. This target has another edge, in a graph another dependency, from a node that runs whatever the branch chooses.",
     matters: "The node runs in every case, and the branch has no say in it.",
     example: r#"begin -> Switch -> Message:M
 begin -> Agent:A -> Message:M      (M runs after A even if the Switch leads elsewhere)"#,

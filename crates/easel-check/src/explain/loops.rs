@@ -55,7 +55,7 @@ pub(crate) const LOOP_WITHOUT_END: Rule = Rule {
     severity: Warning,
     dialect: Both,
     title: "only the maximum ends the loop",
-    means: "The loop has no condition that can be tested and no ExitLoop in its body.",
+    means: "The loop has no condition that can be tested and no ExitLoop in its body. In a graph, where `until` may be left out on purpose, it is worth no more than knowing.",
     matters: "It always makes as many passes as `maximum_loop_count` allows.",
     example: r#""params": {"maximum_loop_count": 50, "loop_termination_condition": []}"#,
     fix: "Add a condition under `loop_termination_condition`, or an ExitLoop behind a Switch in its body.",

@@ -11,11 +11,11 @@ pub(crate) const NOT_READABLE: Rule = Rule {
     severity: Error,
     dialect: Both,
     title: "the file cannot be read",
-    means: "The file is not JSON, is cut off, is too large or too deep, or holds no canvas.",
+    means: "The file is neither JSON nor YAML, is cut off, is too large or too deep, or holds no workflow.",
     matters: "Nothing in it can be shown or run.",
     example: r#"{"components": {"begin": {"obj": {"component_name": "Begin"
                                                       ^ the file ends here"#,
-    fix: "Mend the place that is named, or export the canvas again; a canvas is a JSON object with `components` or a drawing in `graph`.",
+    fix: "Mend the place that is named, or export the canvas again; a canvas is a JSON object with `components` or a drawing in `graph`, a graph a mapping with `nodes`.",
 };
 
 pub(crate) const NO_ENTRY: Rule = Rule {
@@ -34,7 +34,7 @@ pub(crate) const DUPLICATE_ID: Rule = Rule {
     severity: Error,
     dialect: Both,
     title: "two nodes have one id",
-    means: "Two components stand under the same id. Of two members with one name JSON keeps the last, so the first is lost.",
+    means: "Two nodes have the same id; in a graph, on the same level. Of two members with one name JSON keeps the last, so the first is lost.",
     matters: "References and edges to that id mean one of them, and nobody can tell which was meant.",
     example: r#""components": {
   "Agent:A": {"obj": {"component_name": "Agent", ...}},
@@ -114,7 +114,7 @@ pub(crate) const UNKNOWN_MODEL: Rule = Rule {
     severity: Warning,
     dialect: Both,
     title: "no configured model answers to it",
-    means: "`llm_id` names a model that none of the configured providers offers, and there is no alias or fallback for it.",
+    means: "`llm_id`, or `model` in a graph, names a model that none of the configured providers offers, and there is no alias or fallback for it.",
     matters: "The run fails when it reaches the node. Canvases from elsewhere carry the model ids of the place they come from.",
     example: r#""params": {"llm_id": "qwen-max@Tongyi-Qianwen"}"#,
     fix: "Map the id to a model of yours under `[models.alias]` in easel.toml, or set `fallback` under `[models]`.",

@@ -22,10 +22,10 @@ pub(crate) const UNDECLARED_SECRET: Rule = Rule {
     severity: Warning,
     dialect: Both,
     title: "no secret is put in here",
-    means: "`${NAME}` stands for a secret in credentials, headers and arguments of tools. It stands in a text where no secret may go, so it stays as it is written.",
+    means: "`${NAME}` stands for a secret in credentials, headers and arguments of tools. It stands in a text where no secret may go, or in a graph is not declared by its step, so it stays as it is written.",
     matters: "The text is shown or sent with `${NAME}` in it. A secret in a prompt would be seen by the model.",
     example: r#""sys_prompt": "Use the key ${TAVILY_API_KEY}.""#,
-    fix: "Move it into the tool's own parameter; if the text itself is meant, leave it.",
+    fix: "Move it into the tool's own parameter, in a graph add the name to `secrets`; if the text itself is meant, leave it.",
 };
 
 pub(crate) const SECRET_NOT_SET: Rule = Rule {
@@ -36,7 +36,7 @@ pub(crate) const SECRET_NOT_SET: Rule = Rule {
     means: "`${NAME}` names a secret that is not set where this Easel looks for secrets.",
     matters: "The run fails when it reaches the node.",
     example: r#""params": {"api_key": "${TAVILY_API_KEY}"}      (and TAVILY_API_KEY is not in the environment)"#,
-    fix: "Set it in the environment under that name.",
+    fix: "Set it with `easel secrets set NAME`, in .env or in the environment.",
 };
 
 pub(crate) const SECRET_IN_FILE: Rule = Rule {

@@ -25,12 +25,14 @@ pub(super) fn report_errors(context: &Context<'_>, findings: &mut Findings) {
             continue;
         };
         let message = format!(
-            "`{}` calls `{callable}`, which there is not: {why}",
+            "`{}` calls `{callable}`, which cannot be found: {why}",
             node.id
         );
         let found = Found::new(Code::Callable, sentence(&message)).node(&node.id);
         let found = match known.get(..LISTED.min(known.len())) {
-            Some(some @ [_, ..]) => found.detail(format!("There is {}.", listed(some))),
+            Some(some @ [_, ..]) => {
+                found.detail(format!("What could be called: {}.", listed(some)))
+            }
             _ => found,
         };
         let found = match findings.suggest(callable, known.iter().map(|name| &**name)) {

@@ -1,7 +1,10 @@
 //! Names, braces and secrets in templates and expressions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use easel_core::format::{self, Secrets};
+use easel_graph::document::Routing;
 use easel_graph::lower::names::{Language, Missing};
 use easel_graph::lower::{Finding, FindingKind};
 use easel_graph::place::{Place, Step};
@@ -12,20 +15,53 @@ use crate::diagnostic::sentence;
 use crate::findings::Found;
 use crate::rules::listed;
 
-/// Reports what lowering found in the texts.
+/// Reports what lowering found in the texts, and placeholders in texts that nobody reads.
 pub(super) fn report(context: &Context<'_>, findings: &mut Findings) {
+    let text_at = |place: &Place| context.document.get(place).and_then(|it| it.as_text());
+    // Braces around text name nothing either: that is told once.
+    let texts = context.graph.texts.iter();
+    let literals: HashSet<(&Place, usize)> = texts
+        .filter(|finding| matches!(finding.kind, FindingKind::Literal { .. }))
+        .map(|finding| (&finding.place, finding.span.start))
+        .collect();
     for finding in context.graph.texts {
-        // A blank guard is told of as such.
-        let text = context
-            .document
-            .get(&finding.place)
-            .and_then(|it| it.as_text());
-        let blank = text.is_some_and(|text| text.trim().is_empty());
-        if blank && matches!(finding.kind, FindingKind::Syntax(_)) {
+        let text = text_at(&finding.place);
+        let told = match &finding.kind {
+            // A blank guard is told of as such.
+            FindingKind::Syntax(_) => text.is_some_and(|text| text.trim().is_empty()),
+            FindingKind::Missing { .. } => literals.contains(&(&finding.place, finding.span.start)),
+            _ => false,
+        };
+        if told {
             continue;
         }
-        let found = found(finding).node(&finding.node);
+        let written = text.and_then(|text| text.get(finding.span.clone()));
+        let found = found(finding, written.unwrap_or_default()).node(&finding.node);
         findings.add(context.within(&finding.place, &finding.span), found);
+    }
+    questions_that_nobody_asks(context, findings);
+}
+
+/// Placeholders in the question of a router that decides by conditions.
+fn questions_that_nobody_asks(context: &Context<'_>, findings: &mut Findings) {
+    let routers = context.nodes().map(|here| here.node);
+    for node in routers.filter(|node| node.routing() == Some(Routing::Cases)) {
+        let texts = [
+            ("instructions", &node.instructions),
+            ("purpose", &node.purpose),
+            ("goal", &node.goal),
+        ];
+        for (key, text) in texts {
+            let Some(text) = text.as_ref().filter(|text| text.contains('{')) else {
+                continue;
+            };
+            for chain in format::parse(text, Secrets::None).chains() {
+                let found = not_rendered(&node.id, key, &chain.root)
+                    .detail("A router that decides by conditions asks nobody.");
+                let place = context.within(&node.key(key), &chain.span);
+                findings.add(place, found.node(&node.id));
+            }
+        }
     }
 }
 
@@ -73,7 +109,7 @@ impl Sort {
     }
 }
 
-fn found(finding: &Finding) -> Found {
+fn found(finding: &Finding, written: &str) -> Found {
     let (node, field) = (&finding.node, field(&finding.place));
     let sort = Sort::of(&field);
     match &finding.kind {
@@ -108,12 +144,9 @@ fn found(finding: &Finding) -> Found {
                     .fix("Give it a partner, or double it if it is meant as text."),
             }
         }
-        FindingKind::Literal { name } => literal(node, &field, sort, name),
+        FindingKind::Literal { .. } => literal(node, &field, sort, written),
         FindingKind::Secret { name, allowed } => secret(node, &field, sort, name, *allowed),
-        FindingKind::NotRendered { name } => Found::new(
-            Code::NotRendered,
-            format!("`{{{name}}}` in `{field}` of `{node}` is not filled in."),
-        ),
+        FindingKind::NotRendered { name } => not_rendered(node, &field, name),
         FindingKind::NoFunction { name, known } => {
             let message = format!(
                 "The loop `{node}` ends by `{name}`, and the sidecar defines no function of that name."
@@ -205,9 +238,18 @@ fn like_it(found: Found, like: &Option<Arc<str>>) -> Found {
     }
 }
 
-fn literal(node: &Arc<str>, field: &str, sort: Sort, name: &str) -> Found {
-    let short: String = name.chars().take(40).collect();
-    let message = format!("`{{{short}}}` in `{field}` of `{node}` is no placeholder.");
+fn not_rendered(node: &str, field: &str, name: &str) -> Found {
+    let message = format!("`{{{name}}}` in `{field}` of `{node}` is not filled in.");
+    Found::new(Code::NotRendered, message)
+}
+
+fn literal(node: &Arc<str>, field: &str, sort: Sort, written: &str) -> Found {
+    const LONGEST: usize = 40;
+    let mut short: String = written.chars().take(LONGEST).collect();
+    if short.len() < written.len() {
+        short.push('…');
+    }
+    let message = format!("`{short}` in `{field}` of `{node}` is no placeholder.");
     match sort {
         Sort::Argument => Found::new(Code::ToolArgsTemplate, message)
             .detail("The tool would not be called with it.")

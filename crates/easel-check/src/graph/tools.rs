@@ -68,14 +68,14 @@ fn unknown(context: &Context<'_>, node: &Node, name: &Text, findings: &mut Findi
     let found = match like {
         Some(like) => Found::new(
             Code::ToolTypo,
-            format!("`{id}` names the tool `{name}`, which there is not."),
+            format!("`{id}` names the tool `{name}`, and there is no such tool."),
         )
         .fix(format!(
             "Did you mean `{like}`? `easel components` lists all."
         )),
         None => Found::new(
             Code::ToolGap,
-            format!("`{id}` names the tool `{name}`, which there is not."),
+            format!("`{id}` names the tool `{name}`, and there is no such tool."),
         ),
     };
     findings.add(at(name), found.node(id));
@@ -188,7 +188,7 @@ fn unused_arguments(context: &Context<'_>, node: &Node, findings: &mut Findings)
         };
         let found = match known.is_empty() {
             true => found,
-            false => found.detail(format!("There is {}.", listed(&known))),
+            false => found.detail(format!("What can be set: {}.", listed(&known))),
         };
         let place = node.key("tool_args").key(name);
         findings.add(context.member(&place), found);
@@ -297,8 +297,7 @@ fn fields_of(
         return;
     }
     let node = here.node;
-    let secrets: Vec<Arc<str>> = node.secrets.iter().map(|name| (**name).clone()).collect();
-    for chain in format::parse(text, Secrets::Declared(&secrets)).chains() {
+    for chain in format::parse(text, Secrets::None).chains() {
         let (source, field) = match (&*chain.root, &chain.steps[..]) {
             ("nodes", [source, field, ..]) => (&*source.name, &field.name),
             (source, [field, ..]) => (source, &field.name),

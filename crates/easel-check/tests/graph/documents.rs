@@ -68,6 +68,16 @@ pub fn checked(text: &str, surroundings: &Surroundings<'_>) -> Checked {
 }
 
 pub fn checked_as(format: Format, text: &str, surroundings: &Surroundings<'_>) -> Checked {
+    checked_with(Catalog::builtin(), format, text, surroundings)
+}
+
+/// Checks a graph with these components.
+pub fn checked_with(
+    catalog: &Catalog,
+    format: Format,
+    text: &str,
+    surroundings: &Surroundings<'_>,
+) -> Checked {
     let document = match Document::read(text.as_bytes(), format) {
         Ok(document) => document,
         Err(error) => {
@@ -79,7 +89,6 @@ pub fn checked_as(format: Format, text: &str, surroundings: &Surroundings<'_>) -
             };
         }
     };
-    let catalog = Catalog::builtin();
     let sidecar = [("stop".into(), true), ("LIMIT".into(), false)];
     let tool = |name: &str| catalog.get(name).map(|table| table.effect);
     let lowered = lower(

@@ -1,8 +1,11 @@
 //! The rules one by one, where an example does not say enough.
 
+use easel_catalog::{Argument, Catalog, Component, Family, Tool, Type};
 use easel_check::{Code, Diagnostic, Severity};
+use easel_core::draft::EffectClass;
+use easel_graph::source::Format;
 
-use crate::documents::{checked, everything, nothing};
+use crate::documents::{Checked, checked, checked_with, everything, nothing};
 
 /// What is found of a code: severity, node, the text at its place.
 fn found(text: &str, code: Code) -> Vec<(Severity, String, String)> {
@@ -274,12 +277,102 @@ fn a_field_is_an_error_only_if_the_tool_needs_the_argument() {
     assert_eq!(checked(function, &everything()).refusals, vec![]);
 }
 
+/// A tool of one's own: `db` takes a query and the address of a database, which is a credential, and changes what it is
+/// told to.
+fn own_tools() -> Catalog {
+    let mut catalog = Catalog::builtin().clone();
+    let tool = Tool::new("db", "Runs a query.")
+        .argument(Argument::new("dsn", Type::Credential, "The address of the database.").required())
+        .argument(Argument::new("query", Type::Text, "The query to run.").required());
+    let table = Component::new("Db", Family::Tool, "Database", "Runs queries.");
+    catalog
+        .add(table.effect(EffectClass::Writes).tool(tool))
+        .unwrap();
+    catalog
+}
+
+fn with_own_tools(text: &str) -> Checked {
+    checked_with(&own_tools(), Format::Yaml, text, &everything())
+}
+
 #[test]
-fn a_credential_written_out_in_an_argument_is_kept_like_a_secret() {
-    // No tool that comes with Easel takes a credential as an argument: see the test of tools of one's own.
-    let graph = "name: g\noutputs: [t]\nnodes:\n  - {id: t, kind: tool, tools: [tavily_search], tool_args: {query: plain}}\n";
+fn a_credential_written_out_in_an_argument_is_told_and_kept_like_a_secret() {
+    let graph = "name: g\noutputs: [t]\nnodes:\n  - {id: t, kind: tool, tools: [db], tool_args: {dsn: 'hunter2', query: q}}\n";
+    let checked = with_own_tools(graph);
+    let told: Vec<_> = checked
+        .all
+        .iter()
+        .map(|d| (d.code, shown(graph, d).2))
+        .collect();
+    assert_eq!(told, [(Code::SecretInFile, "'hunter2'".to_owned())]);
+    let kept: Vec<_> = checked
+        .secrets
+        .written_out()
+        .map(|it| (&*it.value, it.path.as_str()))
+        .collect();
+    assert_eq!(kept, [("hunter2", "tool_args.dsn")]);
+    let named = graph
+        .replace("'hunter2'", "'${DSN}'")
+        .replace("tools:", "secrets: [DSN], tools:");
+    let checked = with_own_tools(&named);
     assert_eq!(
-        checked(graph, &everything()).secrets.written_out().count(),
-        0
+        (checked.all, checked.secrets.written_out().count()),
+        (vec![], 0)
+    );
+}
+
+#[test]
+fn a_missing_credential_is_asked_for_as_a_secret() {
+    let graph = "name: g\noutputs: [t]\nnodes:\n  - {id: t, kind: tool, tools: [db], tool_args: {query: q}}\n";
+    let refusals = with_own_tools(graph).refusals;
+    assert_eq!(refusals.len(), 1);
+    assert_eq!(refusals[0].code, Code::ToolArgs);
+    assert!(
+        refusals[0].fix.contains("dsn: \"${NAME}\""),
+        "{}",
+        refusals[0].fix
+    );
+}
+
+#[test]
+fn inputs_and_dependencies_of_its_name_supply_an_argument() {
+    let graph = "name: g\ninputs: {dsn: string}\noutputs: [t]\nnodes:\n  - {id: query, instructions: 'Write SQL for {dsn}.'}\n  - {id: t, kind: tool, tools: [db], depends_on: [query]}\n";
+    assert_eq!(with_own_tools(graph).refusals, vec![]);
+}
+
+#[test]
+fn a_tool_that_changes_something_needs_nobody_to_take_its_value() {
+    let graph = |tool: &str| {
+        format!(
+            "name: g\noutputs: [a]\nnodes:\n  - {{id: a, instructions: Write.}}\n  - {{id: t, kind: tool, tools: [{tool}], tool_args: {{query: '{{a}}', dsn: '{{a}}'}}, depends_on: [a]}}\n"
+        )
+    };
+    let unused = |tool: &str| {
+        let all = with_own_tools(&graph(tool)).all;
+        all.iter().filter(|d| d.code == Code::UnusedNode).count()
+    };
+    assert_eq!((unused("db"), unused("wikipedia_search")), (0, 1));
+}
+
+#[test]
+fn json_in_a_prompt_is_a_warning_and_in_an_argument_an_error() {
+    let graph = "name: g\noutputs: [t]\nnodes:\n  - {id: a, instructions: 'As {\"k\": 1}.'}\n  - {id: t, kind: tool, tools: [wikipedia_search], depends_on: [a], tool_args: {query: '{\"k\": 1}'}}\n";
+    assert_eq!(
+        found(graph, Code::TemplateBraces),
+        one(Severity::Warning, "a", "{\"k\": 1}")
+    );
+    assert_eq!(
+        found(graph, Code::ToolArgsTemplate),
+        one(Severity::Error, "t", "{\"k\": 1}")
+    );
+    assert_eq!(checked(graph, &everything()).all.len(), 2);
+}
+
+#[test]
+fn the_question_of_a_router_with_conditions_is_asked_of_nobody() {
+    let graph = "name: g\ninputs: {n: integer}\noutputs: [x]\nnodes:\n  - {id: r, kind: router, purpose: 'How many? {n}', cases: [{when: inputs.n > 3, to: x}]}\n  - {id: x, instructions: Write., depends_on: [r]}\n";
+    assert_eq!(
+        found(graph, Code::NotRendered),
+        one(Severity::Warning, "r", "{n}")
     );
 }

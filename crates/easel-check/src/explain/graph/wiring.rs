@@ -79,7 +79,7 @@ nodes:
     over: inputs.items
     depends_on: [style]
     body: [{id: write, instructions: "Write about {item}.", depends_on: [style]}]"#,
-    fix: "Let the container depend on it; expressions of the body may name its value, and so may its templates if it `writes` a variable.",
+    fix: "Let the container depend on it. Expressions of the body may then name its value, and texts the variable that it `writes`.",
 };
 
 pub(crate) const BODY_OUTPUTS: Rule = Rule {
