@@ -27,6 +27,7 @@ pub mod graph;
 pub mod lower;
 pub mod normalise;
 pub mod pointer;
+pub mod rewrite;
 mod scan;
 pub mod source;
 pub mod state;

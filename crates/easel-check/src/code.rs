@@ -166,6 +166,8 @@ codes! {
     SourceHasNoShape => tools::SOURCE_HAS_NO_SHAPE,
     /// An argument takes a field that an answer does not have.
     UnknownBoundField => tools::UNKNOWN_FIELD,
+    /// The sidecar is not a file of the package.
+    Functions => functions::SIDECAR,
     /// There is no such function.
     Callable => functions::CALLABLE,
 

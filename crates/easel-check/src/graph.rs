@@ -20,6 +20,7 @@ use easel_core::{compile, workflow};
 use easel_graph::document::Document;
 use easel_graph::error::ReadError;
 use easel_graph::lower;
+use easel_graph::package::PackageError;
 
 use crate::canvas::Surroundings;
 use crate::code::Code;
@@ -139,4 +140,15 @@ pub fn unreadable(error: &ReadError) -> Diagnostic {
     found
         .fix(fix)
         .diagnostic(error.position().and_then(position::of))
+}
+
+/// What is no package, as a diagnostic.
+pub fn no_package(error: &PackageError) -> Diagnostic {
+    if let PackageError::Graph { error, .. } = error {
+        return unreadable(error);
+    }
+    let found = Found::new(Code::NotReadable, sentence(&error.to_string()));
+    let fix =
+        "A package is a folder or an archive with `workflow.yaml` and the graph that it names.";
+    found.fix(fix).diagnostic(None)
 }

@@ -10,13 +10,15 @@ use futures::future::BoxFuture;
 /// The functions of a graph's package in one run. A module keeps its globals as long as the run; after a crash it starts
 /// anew.
 pub trait Functions: Send + Sync {
-    /// Calls a function (`module:name`, `module.name`, or a name of the sidecar) with these arguments by keyword.
+    /// Calls a function (`module:name`, `module.name`, or a name of the sidecar) with these arguments by keyword, for at
+    /// most that many seconds.
     ///
     /// Errors: there is no such function, it raised, or it reached a limit.
     fn call<'a>(
         &'a self,
         callable: &'a str,
         arguments: Object,
+        limit_s: Option<f64>,
     ) -> BoxFuture<'a, Result<Called, Fault>>;
 
     /// Asks a function of the sidecar whether a loop is done. `iteration` holds what `LoopIteration` shows.
@@ -26,6 +28,7 @@ pub trait Functions: Send + Sync {
         &'a self,
         function: &'a str,
         iteration: Object,
+        limit_s: Option<f64>,
     ) -> BoxFuture<'a, Result<Verdict, Fault>>;
 }
 
@@ -64,11 +67,21 @@ impl NoFunctions {
 }
 
 impl Functions for NoFunctions {
-    fn call<'a>(&'a self, name: &'a str, _: Object) -> BoxFuture<'a, Result<Called, Fault>> {
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        _: Object,
+        _: Option<f64>,
+    ) -> BoxFuture<'a, Result<Called, Fault>> {
         std::future::ready(Err(NoFunctions::fault(name))).boxed()
     }
 
-    fn until<'a>(&'a self, name: &'a str, _: Object) -> BoxFuture<'a, Result<Verdict, Fault>> {
+    fn until<'a>(
+        &'a self,
+        name: &'a str,
+        _: Object,
+        _: Option<f64>,
+    ) -> BoxFuture<'a, Result<Verdict, Fault>> {
         std::future::ready(Err(NoFunctions::fault(name))).boxed()
     }
 }

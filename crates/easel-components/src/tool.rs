@@ -122,7 +122,9 @@ fn arguments(schema: &Value) -> impl Iterator<Item = catalog::Argument> {
             _ => Type::Any,
         };
         let description = property.get("description").and_then(Value::as_str);
-        let argument = catalog::Argument::new(name, kind, description.unwrap_or_default());
+        let description = description.filter(|text| !text.trim().is_empty());
+        let unsaid = format!("The argument `{name}`.");
+        let argument = catalog::Argument::new(name, kind, description.unwrap_or(&unsaid));
         let argument = argument.from_model_only();
         match required.iter().any(|wanted| wanted.as_str() == Some(name)) {
             true => argument.required(),

@@ -58,7 +58,8 @@ pub enum Assignments {
     /// Everybody; passes that run at once are merged in the order of their items (canvases).
     #[default]
     Shared,
-    /// The rest of the pass: every pass begins with what stands outside (graphs).
+    /// The rest of the pass: every pass begins with what stands outside, and of a container that fails nothing is seen
+    /// (graphs).
     Private,
 }
 

@@ -424,18 +424,31 @@ impl Document {
         root: Marked,
         source: Option<Arc<Source>>,
     ) -> Result<Document, ReadError> {
-        if root.as_map().is_none() {
-            return Err(ReadError::NotAMapping {
+        match root.as_map() {
+            Some(_) => Ok(Document::checked(root, source)),
+            None => Err(ReadError::NotAMapping {
                 at: root.at,
                 found: root.described(),
-            });
+            }),
         }
+    }
+
+    pub(crate) fn of_object(members: &Object) -> Document {
+        let root = Value::Object(Arc::new(members.clone()));
+        Document::checked(Marked::from_value(&root), None)
+    }
+
+    /// The document of a mapping.
+    fn checked(root: Marked, source: Option<Arc<Source>>) -> Document {
         let mut document = crate::typed::document(root, source);
         crate::structure::check(&mut document);
+        document.sort_findings();
         document
-            .findings
-            .sort_by_key(|finding| (finding.at.offset, finding.severity));
-        Ok(document)
+    }
+
+    pub(crate) fn sort_findings(&mut self) {
+        let order = |finding: &Finding| (finding.at.offset, finding.severity);
+        self.findings.sort_by_key(order);
     }
 
     /// What is wrong with it, in the order of the text. A run of it is refused if any of it is an error.
@@ -477,6 +490,16 @@ impl Document {
             .filter_map(|place| self.root.find(place))
             .map(|found| found.at)
             .next()
+    }
+
+    /// Where the name of the member at a place stands in the text.
+    pub fn locate_key(&self, place: &[Step]) -> Option<Position> {
+        self.source.as_ref()?;
+        let (Step::Key(name), around) = place.split_last()? else {
+            return None;
+        };
+        let map = self.root.find(around)?.as_map()?;
+        Some(map.get(name)?.key.at)
     }
 
     /// Whether the graph keeps the old engine's accidents.

@@ -122,6 +122,7 @@ codes! {
     Callable Error "callable" "A node that calls a function names none."
     BodyDependencyOutside Error "body.dependency_outside" "A node in a body depends on one outside of it."
     BodyOutputs Error "body.outputs" "A container gives out a node that its body does not have."
+    Functions Error "functions" "The sidecar is not a file of the package."
     UnknownKey Warning "unknown_key" "A key that no graph has: nothing reads it."
     InertKey Warning "inert_key" "A key that this kind of node does not read."
     DuplicateKey Warning "duplicate_key" "A mapping has a key twice: the last one counts."

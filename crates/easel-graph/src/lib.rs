@@ -17,6 +17,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod admit;
+pub mod builder;
+pub mod class;
 pub mod document;
 pub mod error;
 pub mod field;
@@ -25,6 +27,7 @@ mod json;
 pub mod kind;
 pub mod lower;
 pub mod marked;
+pub mod package;
 pub mod page;
 pub mod place;
 mod scalar;

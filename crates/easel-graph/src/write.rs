@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use easel_core::{Object, Value};
 
+pub(crate) use emit::block;
+
 use crate::document::Document;
 use crate::error::ReadError;
 use crate::place::Step;

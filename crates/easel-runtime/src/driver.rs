@@ -84,13 +84,14 @@ pub(crate) enum TurnEnd {
 }
 
 impl Driver {
-    /// Begins a run.
+    /// Begins a run. `doubts` is what people are to be told about its inputs.
     pub fn start(
         engine: Arc<Engine>,
         workflow: Arc<Workflow>,
         mut start: Start,
         turn: Arc<Turn>,
         gate: Gate,
+        doubts: Vec<Arc<str>>,
         observe: &mut Observer<'_>,
     ) -> Driver {
         masking::start(&gate, &mut start);
@@ -136,6 +137,10 @@ impl Driver {
             unmasked: BTreeSet::new(),
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
+        for text in doubts {
+            let subject = None;
+            driver.emit(EventKind::Warning { subject, text }, observe);
+        }
         driver.react(reaction, observe);
         driver
     }
@@ -407,6 +412,7 @@ impl Driver {
                 let subject = self.subject(node);
                 match note {
                     easel_components::Note::Warning(text) => {
+                        let subject = Some(subject);
                         self.emit(EventKind::Warning { subject, text }, observe);
                     }
                     easel_components::Note::ToolCall {
@@ -491,6 +497,7 @@ impl Driver {
             if self.unmasked.insert(unmasked.clone()) {
                 let subject = self.subject(node);
                 let text = masking::unmasked(&unmasked.secret);
+                let subject = Some(subject);
                 self.emit(EventKind::Warning { subject, text }, observe);
             }
         }
@@ -521,7 +528,8 @@ impl Driver {
         Subject::new(self.workflow.clone(), node)
     }
 
-    fn emit(&mut self, kind: EventKind, observe: &mut Observer<'_>) {
+    fn emit(&mut self, mut kind: EventKind, observe: &mut Observer<'_>) {
+        masking::event(&self.gate, &mut kind);
         let id = self.id;
         self.id.counter += 1;
         let since = self.meter.now();
@@ -581,13 +589,7 @@ impl Driver {
             }
             // The node that shows the text resets it when it takes the restart from the stream.
             Observation::MessageReset { .. } => {}
-            Observation::Asked {
-                mut fields,
-                mut tips,
-                ..
-            } => {
-                self.gate.mask_object(&mut fields);
-                self.gate.mask_text(&mut tips);
+            Observation::Asked { fields, tips, .. } => {
                 let asked = EventKind::UserInputs { fields, tips };
                 self.asked = Some(asked.clone());
                 self.emit(asked, observe);

@@ -1,8 +1,10 @@
 //! The engine: everything runs share.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use easel_components::{Component, Registry, Services, Tool, ToolComponent};
+use easel_graph::package::{Package, PackageError};
 use easel_models::{ChatModel, ModelError};
 use easel_secrets::{Gate, Resolver, Secret, SecretError};
 use easel_tools::World;
@@ -10,6 +12,7 @@ use easel_tools::World;
 use crate::clock::{Clock, SystemClock};
 use crate::gated::GatedModel;
 use crate::journal::{Journal, MemoryJournal};
+use crate::python::PackageCode;
 use crate::session::Session;
 use crate::workflow::{LoadError, Workflow};
 
@@ -29,6 +32,8 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
     pub(crate) timed: bool,
+    #[cfg(feature = "python")]
+    pub(crate) sandbox: Option<easel_sandbox::Sandbox>,
     pub(crate) ids: Arc<dyn Fn() -> (Arc<str>, u64) + Send + Sync>,
 }
 
@@ -64,6 +69,41 @@ impl Engine {
         Workflow::load_with(bytes, &self.registry)
     }
 
+    /// Loads a workflow from where it lies, with this engine's components: a canvas (`.json`), a graph (`.yaml`, `.yml`, or
+    /// JSON) with the Python beside it, or a package as a folder or an archive (`.zip`). Nothing of it is run.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none of these.
+    pub fn open(&self, path: &Path) -> Result<Workflow, LoadError> {
+        let suffix = path.extension().and_then(|suffix| suffix.to_str());
+        let suffix = suffix.map(str::to_lowercase);
+        let packed = path.is_dir() || matches!(suffix.as_deref(), Some("yaml" | "yml" | "zip"));
+        if !packed {
+            let bytes = std::fs::read(path).map_err(|error| PackageError::Io {
+                path: path.to_owned(),
+                error,
+            })?;
+            if crate::graph::format_of(&bytes).is_none() {
+                return self.load(&bytes);
+            }
+        }
+        Ok(self.package(&Package::open(path)?))
+    }
+
+    /// Loads the graph of a package with its Python.
+    pub fn package(&self, package: &Package) -> Workflow {
+        let code = PackageCode::read(
+            package,
+            #[cfg(feature = "python")]
+            self.sandbox.clone(),
+        );
+        Workflow::from_graph(
+            package.document.clone(),
+            Some(Arc::new(code)),
+            &self.registry,
+        )
+    }
+
     /// Everything the check says about a workflow where it would run: with this engine's models and secrets.
     pub fn check(&self, workflow: &Workflow) -> Vec<easel_check::Diagnostic> {
         let models = &self.services.models;
@@ -89,20 +129,24 @@ impl Engine {
         &self.secrets
     }
 
-    /// The gate of a run that begins: it knows every secret that the workflow names or holds, so that what users and tools
-    /// bring along is masked from the beginning.
+    /// The gate of a run that begins: it knows every secret that the workflow names or holds, and those that the run
+    /// `before` it in the same conversation knew, so that what users and tools bring along is masked from the beginning.
     ///
     /// # Errors
     /// There are too many secrets to be masked.
-    pub(crate) fn gate(&self, run: Arc<str>, workflow: &Workflow) -> Result<Gate, SecretError> {
+    pub(crate) fn gate(
+        &self,
+        run: Arc<str>,
+        workflow: &Workflow,
+        before: Option<&Gate>,
+    ) -> Result<Gate, SecretError> {
         let gate = Gate::new(run, self.secrets.clone());
         let uses = workflow.secrets();
+        let written_out = uses.written_out();
+        let mut known = before.map(Gate::known).unwrap_or_default();
+        known.extend(written_out.map(|found| (found.place(), Secret::new(&*found.value))));
+        gate.know(known)?;
         gate.declare(uses.asked().map(|asked| &*asked.name))?;
-        gate.know(
-            uses.written_out()
-                .map(|found| (found.place(), Secret::new(&*found.value)))
-                .collect(),
-        )?;
         Ok(gate)
     }
 
@@ -137,6 +181,8 @@ pub struct Builder {
     limits: RunLimits,
     timed: bool,
     seed: Option<u64>,
+    #[cfg(feature = "python")]
+    sandbox: Option<easel_sandbox::Sandbox>,
 }
 
 impl Builder {
@@ -155,6 +201,13 @@ impl Builder {
     /// Where secret values live; the environment if not set.
     pub fn secrets(mut self, secrets: impl Into<Resolver>) -> Builder {
         self.secrets = Some(secrets.into());
+        self
+    }
+
+    /// Where the Python of graphs runs; without it a function node fails.
+    #[cfg(feature = "python")]
+    pub fn sandbox(mut self, sandbox: easel_sandbox::Sandbox) -> Builder {
+        self.sandbox = Some(sandbox);
         self
     }
 
@@ -226,6 +279,8 @@ impl Builder {
             clock,
             limits: self.limits,
             timed: self.timed,
+            #[cfg(feature = "python")]
+            sandbox: self.sandbox,
             ids: ids(self.seed),
         }))
     }

@@ -177,8 +177,8 @@ pub enum EventKind {
     },
     /// Something a user should know that is no failure.
     Warning {
-        /// The node.
-        subject: Subject,
+        /// The node, if it is about one.
+        subject: Option<Subject>,
         /// What it is.
         text: Arc<str>,
     },
@@ -418,7 +418,9 @@ impl EventKind {
             }
             EventKind::AnswerUnfit { open } => to.value(key!("open"), open),
             EventKind::Warning { subject, text } => {
-                to.subject(subject)?;
+                if let Some(subject) = subject {
+                    to.subject(subject)?;
+                }
                 to.text(key!("message"), text)
             }
             EventKind::ToolCall {

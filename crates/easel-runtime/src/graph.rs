@@ -80,6 +80,11 @@ impl GraphFile {
         &self.document
     }
 
+    /// What was found in its texts.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
     /// What a run gives out.
     pub fn results(&self) -> &Results {
         &self.results
@@ -160,6 +165,11 @@ impl GraphFile {
             (true, true) => named(&mut self.results.last.iter()),
         }
     }
+}
+
+/// Whether bytes are a graph rather than a canvas: see [`Workflow::load`](crate::Workflow::load).
+pub fn is_graph(bytes: &[u8]) -> bool {
+    format_of(bytes).is_some()
 }
 
 /// The format of a graph; `None` for what is a canvas, or none of both.

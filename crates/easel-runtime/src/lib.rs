@@ -35,6 +35,7 @@ mod gated;
 mod graph;
 mod journal;
 mod masking;
+mod python;
 mod script;
 mod session;
 mod timings;
@@ -46,7 +47,7 @@ use std::sync::LazyLock;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
-pub use graph::{Code, GraphFile};
+pub use graph::{Code, GraphFile, is_graph};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
@@ -60,8 +61,9 @@ pub use easel_core::{Object, Value};
 
 // The crates whose words one needs to bring one's own components, tools, models and secrets.
 pub use {
-    easel_catalog as catalog, easel_check as check, easel_components as components,
-    easel_core as core, easel_graph as graphs, easel_models as models, easel_secrets as secrets,
+    easel_canvas as canvas, easel_catalog as catalog, easel_check as check,
+    easel_components as components, easel_core as core, easel_graph as graphs,
+    easel_models as models, easel_sandbox as sandbox, easel_secrets as secrets,
     easel_tools as tools,
 };
 

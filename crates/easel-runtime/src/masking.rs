@@ -1,5 +1,5 @@
 //! Where the run's gate stands: what comes into a run is masked before anybody sees it, and what goes to a model before
-//! it is sent.
+//! it is sent. Events pass once more on their way out.
 //!
 //! Facts are masked before the machine and the journal take them in, so the state of a run, its journal, its events and
 //! every text that is rendered later are all without secrets, and a run that is read back from its journal sees what it saw
@@ -9,10 +9,12 @@
 use std::sync::Arc;
 
 use easel_components::{HistoryEntry, Note};
+use easel_core::bind::Resolved;
 use easel_core::event::{Answer, Completion, Fact, Ports, Start};
 use easel_models::{ChatRequest, Content, Part};
 use easel_secrets::Gate;
 
+use crate::event::EventKind;
 use crate::session::Input;
 
 /// Takes the secrets out of a fact. A clock's or a count's fact has none.
@@ -55,7 +57,7 @@ fn completion(gate: &Gate, completion: &mut Completion) {
     }
 }
 
-fn ports(gate: &Gate, ports: &mut Ports) {
+pub(crate) fn ports(gate: &Gate, ports: &mut Ports) {
     let mut masked = ports.clone();
     for (name, value) in ports.iter() {
         let mut new = value.clone();
@@ -65,6 +67,41 @@ fn ports(gate: &Gate, ports: &mut Ports) {
         }
     }
     *ports = masked;
+}
+
+/// Takes the secrets out of an event. Most of it was masked when it came in as a fact; what came in before a secret was
+/// known was not, and what stands in the file never is.
+pub(crate) fn event(gate: &Gate, kind: &mut EventKind) {
+    if !gate.is_armed() {
+        return;
+    }
+    match kind {
+        EventKind::WorkflowStarted { inputs } => gate.mask_value(inputs),
+        EventKind::AttemptFailed { step, .. } | EventKind::NodeFinished { step, .. } => {
+            for resolved in Arc::make_mut(&mut step.inputs.0) {
+                if let Resolved::Value(value) = resolved {
+                    gate.mask_value(value);
+                }
+            }
+            ports(gate, &mut step.ports);
+            if let Some(fault) = &mut step.fault {
+                gate.mask_text(&mut fault.message);
+            }
+        }
+        EventKind::MessageEnd { extras, .. } => gate.mask_object(extras),
+        EventKind::UserInputs { fields, tips } => {
+            gate.mask_object(fields);
+            gate.mask_text(tips);
+        }
+        EventKind::WorkflowFinished { outputs, .. } => ports(gate, outputs),
+        EventKind::Error { fault, .. } => gate.mask_text(&mut fault.message),
+        // Their texts were masked where they came in: pieces of messages across their borders.
+        EventKind::Message { .. } | EventKind::Warning { .. } | EventKind::ToolCall { .. } => {}
+        EventKind::NodeStarted { .. }
+        | EventKind::NodeSkipped { .. }
+        | EventKind::MessageReset { .. }
+        | EventKind::AnswerUnfit { .. } => {}
+    }
 }
 
 /// Takes the secrets out of what a user brings. Headers stay: they are for tools, and leave the run with nothing else.

@@ -7,6 +7,7 @@ use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
+use easel_core::machine::NodeLife;
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 use easel_graph::admit::InputError;
@@ -131,6 +132,7 @@ pub struct Session {
     timings: Option<Timings>,
     driver: Option<Driver>,
     waiting: bool,
+    unchecked: bool,
 }
 
 impl Session {
@@ -152,6 +154,15 @@ impl Session {
             timings: None,
             driver: None,
             waiting: false,
+            unchecked: false,
+        }
+    }
+
+    /// Runs the workflow also if the check refuses it: what is wrong fails when it is reached.
+    pub fn despite_refusals(self) -> Session {
+        Session {
+            unchecked: true,
+            ..self
         }
     }
 
@@ -229,9 +240,32 @@ impl Session {
         nodes.filter(|(_, node)| !node.implicit).map(|(at, node)| {
             let machine = self.driver.as_ref().map(Driver::machine);
             let ports = machine.and_then(|m| m.ports(NodeId(at as u32)));
-            let ports = ports.map(|ports| ports.to_object());
-            (&node.draft.id, ports.unwrap_or_default())
+            let mut ports = ports.map(|ports| ports.to_object()).unwrap_or_default();
+            if let Some(driver) = &self.driver {
+                driver.gate().mask_object(&mut ports);
+            }
+            (&node.draft.id, ports)
         })
+    }
+
+    /// Where every node stands in the last run, in file order; of a node in a body, in the body's last pass. `None` where
+    /// that never began.
+    pub fn lives(&self) -> impl Iterator<Item = (&Arc<str>, Option<NodeLife>)> {
+        let nodes = self.workflow.compiled.nodes.iter().enumerate();
+        nodes.filter(|(_, node)| !node.implicit).map(|(at, node)| {
+            let machine = self.driver.as_ref().map(Driver::machine);
+            let life = machine.and_then(|m| m.life_of(NodeId(at as u32)));
+            (&node.draft.id, life)
+        })
+    }
+
+    /// What the last run gave out: of a graph its results by node, of a canvas the outputs of what spoke last.
+    pub fn results(&self) -> Object {
+        let results = self
+            .driver
+            .as_ref()
+            .map(|driver| driver.outputs().to_object());
+        results.unwrap_or_default()
     }
 
     /// Makes one turn: a fresh run, or an answer if the last run waits for one. What happens is put into `observe`.
@@ -258,7 +292,7 @@ impl Session {
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
-        if let Some(refusal) = self.workflow.refusals().next() {
+        if let Some(refusal) = self.workflow.refusals().next().filter(|_| !self.unchecked) {
             return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
         let began = self.engine.timed.then(Instant::now);
@@ -271,17 +305,24 @@ impl Session {
         };
         let gate = match waiting {
             Some(driver) => driver.gate().clone(),
-            None => self.engine.gate(run.clone(), &self.workflow)?,
+            None => {
+                let before = self.driver.as_ref().map(Driver::gate);
+                self.engine.gate(run.clone(), &self.workflow, before)?
+            }
         };
         masking::input(&gate, &mut input);
-        let mut doubts = Vec::new();
+        let mut doubts: Vec<Arc<str>> = Vec::new();
         let mut changed = match self.workflow.graph().filter(|_| !resuming) {
             Some(file) => {
                 let admitted = file
                     .document()
                     .admit(given(&input))
                     .map_err(TurnError::Inputs)?;
-                doubts = admitted.warnings;
+                doubts = admitted
+                    .warnings
+                    .iter()
+                    .map(|w| w.to_string().into())
+                    .collect();
                 Object::from_iter([(INPUTS.into(), Value::from(admitted.values))])
             }
             None => self.variables_for(&input, files, resuming),
@@ -321,7 +362,7 @@ impl Session {
                     self.kept_inputs = turn.inputs.clone();
                 }
                 let (engine, workflow) = (self.engine.clone(), self.workflow.clone());
-                let driver = Driver::start(engine, workflow, start, turn, gate, observe);
+                let driver = Driver::start(engine, workflow, start, turn, gate, doubts, observe);
                 self.driver.insert(driver)
             }
         };
@@ -347,6 +388,9 @@ impl Session {
         self.usage = machine.usage();
         let variables = machine.variables();
         self.variables = variables.map(|(k, v)| (k.clone(), v.clone())).collect();
+        // What came in before a secret was known.
+        driver.gate().mask_object(&mut self.variables);
+        masking::history(driver.gate(), &mut self.history);
         let found = References::gather(machine.gathered().iter());
         if !found.is_empty() {
             self.retrieval.push(found.to_value());
@@ -363,7 +407,9 @@ impl Session {
                 Ending::Waiting
             }
             TurnEnd::Over(Outcome::Done) => {
-                let outputs = driver.outputs().to_object();
+                let mut outputs = driver.outputs();
+                masking::ports(driver.gate(), &mut outputs);
+                let outputs = outputs.to_object();
                 self.remember(HistoryEntry::new("assistant", outputs));
                 Ending::Finished
             }
@@ -456,7 +502,7 @@ impl Session {
 
 /// What a graph is given: inputs by name, or what the user says.
 fn given(input: &Input) -> Value {
-    match input.inputs.is_empty() {
+    match input.inputs.is_empty() && !input.query.is_null() {
         true => input.query.clone(),
         false => Value::from(input.inputs.clone()),
     }

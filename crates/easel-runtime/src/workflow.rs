@@ -59,6 +59,9 @@ pub enum LoadError {
     /// The text is no graph.
     #[error(transparent)]
     UnreadableGraph(#[from] easel_graph::error::ReadError),
+    /// The folder or archive is no package.
+    #[error(transparent)]
+    Package(#[from] easel_graph::package::PackageError),
 }
 
 impl LoadError {
@@ -67,6 +70,7 @@ impl LoadError {
         match self {
             LoadError::Unreadable(error) => easel_check::unreadable(error),
             LoadError::UnreadableGraph(error) => easel_check::graph::unreadable(error),
+            LoadError::Package(error) => easel_check::graph::no_package(error),
         }
     }
 }

@@ -173,6 +173,12 @@ impl Gate {
         }
     }
 
+    /// The secrets it knows, by name: for the gate of a run that follows.
+    pub fn known(&self) -> Vec<(Arc<str>, Secret)> {
+        let known = self.0.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.secrets.clone()
+    }
+
     /// Whether there is something to mask.
     pub fn is_armed(&self) -> bool {
         self.0.armed.load(Ordering::Acquire)

@@ -35,6 +35,18 @@ impl Secret {
         self.value().trim().is_empty()
     }
 
+    /// Whether it is that value: to see whether something that is written out elsewhere is kept already.
+    pub fn is(&self, value: &str) -> bool {
+        self.value() == value
+    }
+
+    /// Whether a control character is in it, such as a line break, which no HTTP header may hold.
+    pub fn breaks_headers(&self) -> bool {
+        self.value()
+            .trim()
+            .contains(|c: char| c.is_control() && c != '\t')
+    }
+
     pub(crate) fn value(&self) -> &str {
         self.0.expose_secret()
     }

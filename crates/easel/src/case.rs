@@ -3,12 +3,16 @@
 mod canvas;
 mod compare;
 mod files;
+mod graph;
 mod record;
 
 use crate::cli::TestArguments;
 use crate::exit::Exit;
 use crate::out;
 use crate::problem::Problem;
+use std::path::Path;
+
+use easel_runtime::Timestamp;
 use files::Case;
 
 /// Runs the cases and says how each went.
@@ -22,7 +26,7 @@ pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
     }
     let (mut failed, mut unread) = (0, 0);
     for folder in &arguments.cases {
-        let case = match Case::read(folder) {
+        let case = match AnyCase::read(folder) {
             Ok(case) => case,
             // The others are run all the same.
             Err(problem) => {
@@ -31,7 +35,7 @@ pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
                 continue;
             }
         };
-        let trace = canvas::run(&case);
+        let trace = case.run();
         if let Some(path) = &arguments.trace {
             let text = serde_json::to_string_pretty(&trace).unwrap_or_default();
             std::fs::write(path, text + "\n")
@@ -59,6 +63,56 @@ pub fn test(arguments: &TestArguments) -> Result<Exit, Problem> {
     })
 }
 
+/// 2026-01-02 03:04:05 UTC, the time of every scripted run.
+const NOW: Timestamp = Timestamp(1_767_323_045_000);
+
+/// A case of either dialect.
+enum AnyCase {
+    Canvas(Case),
+    Graph(Box<graph::Case>),
+}
+
+impl AnyCase {
+    /// A folder with a canvas is a case of a canvas; any other is one of a graph.
+    fn read(folder: &Path) -> Result<AnyCase, Problem> {
+        let has = |name: &str| folder.join(name).exists();
+        match has("inputs.json") && !has("canvas.json") {
+            true => Ok(AnyCase::Graph(Box::new(graph::Case::read(folder)?))),
+            false => Ok(AnyCase::Canvas(Case::read(folder)?)),
+        }
+    }
+
+    fn run(&self) -> serde_json::Value {
+        match self {
+            AnyCase::Canvas(case) => canvas::run(case),
+            AnyCase::Graph(case) => graph::run(case),
+        }
+    }
+
+    fn expected(&self) -> Option<&serde_json::Value> {
+        match self {
+            AnyCase::Canvas(case) => case.expected.as_ref(),
+            AnyCase::Graph(case) => case.expected.as_ref(),
+        }
+    }
+
+    /// Where a run differs from what is expected.
+    fn compare(
+        &self,
+        expected: &serde_json::Value,
+        trace: &serde_json::Value,
+        level: u8,
+    ) -> Vec<compare::Difference> {
+        match self {
+            AnyCase::Canvas(case) => {
+                let canvas = serde_json::from_slice(&case.canvas).unwrap_or_default();
+                compare::canvas(expected, trace, level, &canvas)
+            }
+            AnyCase::Graph(_) => compare::graph(expected, trace, level),
+        }
+    }
+}
+
 /// How a case went.
 enum Verdict {
     /// As expected.
@@ -70,8 +124,8 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn of(case: &Case, trace: &serde_json::Value, level: u8) -> Verdict {
-        let Some(expected) = &case.expected else {
+    fn of(case: &AnyCase, trace: &serde_json::Value, level: u8) -> Verdict {
+        let Some(expected) = case.expected() else {
             return Verdict::Unjudged(
                 "There is no expected.json; --trace FILE writes what happened.",
             );
@@ -81,8 +135,7 @@ impl Verdict {
                 "expected.json is not the record of a run, so nothing was compared.",
             );
         }
-        let canvas = serde_json::from_slice(&case.canvas).unwrap_or_default();
-        match compare::canvas(expected, trace, level, &canvas) {
+        match case.compare(expected, trace, level) {
             differences if differences.is_empty() => Verdict::Same,
             differences => Verdict::Differs(differences),
         }

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 
+use easel_runtime::Engine;
 use easel_runtime::check::{Diagnostic, Report, Severity, json, sarif};
-use easel_runtime::{Engine, LoadError};
 
 use crate::cli::{CheckArguments, Format};
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::keyring;
 use crate::out;
 use crate::problem::{self, Problem};
 use crate::source::Source;
@@ -19,7 +20,10 @@ const SHOWN: usize = 100;
 /// Checks workflows and prints what there is to say.
 pub fn check(arguments: &CheckArguments) -> Result<Exit, Problem> {
     let config = Config::read(arguments.config.as_deref())?;
-    let engine = Engine::builder().model(config.models()?).build();
+    let engine = Engine::builder()
+        .model(config.models()?)
+        .secrets(keyring::resolver()?)
+        .build();
     let engine = engine.map_err(|error| Problem::usage(error.to_string()))?;
     let terminal = std::io::stdout().is_terminal();
     let mut reports = Vec::with_capacity(arguments.files.len());
@@ -35,9 +39,9 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, Problem> {
                 continue;
             }
         };
-        let diagnostics = match engine.load(&source.bytes) {
+        let diagnostics = match source.open(&engine) {
             Ok(workflow) => engine.check(&workflow),
-            Err(error @ LoadError::Unreadable(_)) => vec![error.diagnostic()],
+            Err(found) => vec![found],
         };
         if arguments.format == Format::Text {
             show(&mut shown, &source, &diagnostics, terminal);

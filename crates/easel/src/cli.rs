@@ -49,6 +49,13 @@ pub enum Command {
         #[arg(default_value = "hello.json", value_name = "NAME", value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
+    /// Keep secrets for workflows, and say which ones a workflow needs.
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
+    /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
+    Receipt(ReceiptArguments),
+    /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.
+    Import(ImportArguments),
     /// Print completions for a shell.
     #[command(
         after_help = "Example:\n  easel completions bash > ~/.local/share/bash-completion/completions/easel"
@@ -120,6 +127,9 @@ pub struct RunArguments {
     /// Say at the end where the time went.
     #[arg(long, help_heading = "Output")]
     pub timings: bool,
+    /// Write the receipt of the last run to this file: which secrets went where. `easel receipt` shows it.
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub receipt: Option<PathBuf>,
 }
 
 /// Where models and tools are.
@@ -246,4 +256,85 @@ pub struct TestArguments {
     pub query: Vec<String>,
     #[command(flatten)]
     pub world: WorldArguments,
+}
+
+/// What to do with secrets.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+A workflow names a secret as ${NAME}. Its value is looked for in the environment, then in .env in
+this folder, then in the vault; values are never printed and never taken from the command line.
+
+The vault and its key are in ~/.config/easel, or where EASEL_HOME says; EASEL_VAULT_KEY gives the
+key instead of the file.
+
+Examples:
+  easel secrets set TAVILY_API_KEY                 asks for the value
+  pass show tavily | easel secrets set TAVILY_API_KEY
+  easel secrets check canvas.json                  what it needs, and what is missing")]
+pub enum SecretsCommand {
+    /// Put a secret into the vault. The value is asked for, or read from standard input.
+    Set {
+        /// Its name: letters, digits and _.
+        name: String,
+    },
+    /// List the secrets that are kept, without their values.
+    List,
+    /// Take a secret out of the vault.
+    Rm {
+        /// Its name.
+        name: String,
+    },
+    /// Say which secrets a workflow needs, and whether they are set.
+    #[command(
+        after_help = "Exit codes: 0 all are set, 2 the file cannot be read, 3 one is missing or cannot be used."
+    )]
+    Check {
+        /// The workflow; - reads standard input.
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+}
+
+/// Arguments of `easel receipt`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+`easel run --receipt FILE` writes a receipt. It is signed with a key of this machine's user.
+
+Exit codes: 0 done, 1 the receipt was changed or signed by somebody else, 2 it cannot be read.
+
+Examples:
+  easel receipt receipt.json
+  easel receipt --verify receipt.json                    signed here, and unchanged?
+  easel receipt --public-key                             what others verify with
+  easel receipt --verify --signer KEY receipt.json       signed by the owner of that key?")]
+pub struct ReceiptArguments {
+    /// The receipt.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "public_key")]
+    pub file: Option<PathBuf>,
+    /// Verify its signature.
+    #[arg(long)]
+    pub verify: bool,
+    /// The public key of whoever should have signed it; without it this user's.
+    #[arg(long, value_name = "KEY", requires = "verify")]
+    pub signer: Option<String>,
+    /// Print the public key that this user's receipts are verified with.
+    #[arg(long, conflicts_with_all = ["file", "verify"])]
+    pub public_key: bool,
+}
+
+/// Arguments of `easel import`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Only credentials change (api_key, password and the like, as `easel components` shows them); every
+other byte of the file stays. A credential is named after its component and its parameter.
+
+Example:
+  easel import canvas.json -o canvas-without-keys.json")]
+pub struct ImportArguments {
+    /// The workflow.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where to write it. Without this the file itself is rewritten.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
 }

@@ -1,11 +1,13 @@
 //! `easel export` and `easel new`.
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 
 use easel_runtime::Engine;
 
 use crate::exit::Exit;
+use crate::lift::Lifted;
 use crate::out;
 use crate::problem::Problem;
 use crate::source::Source;
@@ -21,7 +23,20 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
     for note in workflow.notes() {
         out::tell(&format!("rewritten: {}", note.what));
     }
-    let text = workflow.document().to_text();
+    let text = match (workflow.canvas(), workflow.graph()) {
+        (Some(canvas), _) => canvas.to_text(),
+        (None, Some(graph)) => graph.document().to_yaml(),
+        (None, None) => String::new(),
+    };
+    // An export carries names of secrets, never values.
+    let lifted = Lifted::of(workflow.secrets(), |_, _| Ok::<_, Infallible>(false));
+    let Ok(lifted) = lifted;
+    let (text, lifted, _) = lifted.rewrite(&text);
+    for (name, _) in lifted.secrets() {
+        out::tell(&format!(
+            "left out: a credential; ${{{name}}} stands for it"
+        ));
+    }
     // A file that nothing rewrote comes out as it is.
     match text.ends_with('\n') {
         true => out::print(&text),

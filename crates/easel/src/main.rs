@@ -9,10 +9,16 @@ mod config;
 mod document;
 mod exit;
 mod explain;
+mod import;
+mod keyring;
+mod lift;
 mod out;
 mod problem;
+mod python;
 mod read;
+mod receipt;
 mod run;
+mod secrets;
 mod snippet;
 mod source;
 mod wrap;
@@ -32,7 +38,14 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("EASEL_C
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// What this program is started with to become a worker of the sandbox. Not for people.
+const WORKER: &str = "worker";
+
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|verb| verb == WORKER) {
+        return easel_sandbox::worker::main(arguments);
+    }
     let told = |problem: Problem| {
         problem.tell();
         problem.exit()
@@ -55,6 +68,9 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
+        Command::Secrets(command) => secrets::obey(&command),
+        Command::Receipt(arguments) => receipt::receipt(&arguments),
+        Command::Import(arguments) => import::import(&arguments),
         Command::New { file } => document::new(&file),
         Command::Completions { shell } => {
             let mut command = Cli::command();

@@ -22,6 +22,7 @@ use crate::config::HOW_TO_SET_A_MODEL;
 use crate::exit::Exit;
 use crate::out;
 use crate::problem::Problem;
+use crate::receipt;
 use crate::source::Source;
 use ask::Asker;
 use files::LocalFiles;
@@ -57,6 +58,7 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
         show: Show::new(arguments),
         source: &source,
         chat: arguments.chat,
+        receipt: arguments.receipt.as_deref(),
     };
     if arguments.chat && input.query.is_null() {
         talk.show.greeting(&workflow);
@@ -83,6 +85,8 @@ struct Talk<'a> {
     show: Show,
     source: &'a Source,
     chat: bool,
+    /// Where the receipt goes.
+    receipt: Option<&'a std::path::Path>,
 }
 
 impl Talk<'_> {
@@ -121,6 +125,12 @@ impl Talk<'_> {
             out::tell(&timings::table(&spent));
         }
         self.show.end(&self.session);
+        if let Some(path) = &self.receipt
+            && let Err(problem) = receipt::write(&self.session, path)
+        {
+            problem.tell();
+            exit = problem.exit();
+        }
         exit
     }
 

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use easel_runtime::check::Diagnostic;
+use easel_runtime::graphs::package::{Package, PackageError};
 use easel_runtime::{Engine, Workflow};
 
 use crate::exit::Exit;
@@ -20,16 +21,21 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The file of a workflow.
 #[derive(Debug)]
 pub struct Source {
-    /// The file as the user named it.
+    /// The file as the user named it; of a package, its graph.
     pub name: String,
     /// What is in it, without a byte order mark.
     pub bytes: Vec<u8>,
+    /// The package it is of, or why there is none.
+    package: Option<Result<Box<Package>, PackageError>>,
 }
 
 impl Source {
-    /// Reads a file, or standard input for `-`.
+    /// Reads a file, standard input for `-`, or a package: a folder, an archive, or a graph with what lies beside it.
     pub fn read(path: &Path) -> Result<Source, Problem> {
         let standard_input = path.as_os_str() == STANDARD_INPUT;
+        if !standard_input && is_package(path) {
+            return Source::of_package(path);
+        }
         let (name, mut bytes) = match standard_input {
             true => ("(standard input)".to_owned(), read::standard_input()?),
             false => (path.display().to_string(), read::bytes(path)?),
@@ -38,7 +44,62 @@ impl Source {
         if bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
-        Ok(Source { name, bytes })
+        let graph = !standard_input && easel_runtime::is_graph(&bytes);
+        Ok(Source {
+            name,
+            package: graph.then(|| Package::open(path).map(Box::new)),
+            bytes,
+        })
+    }
+
+    fn of_package(path: &Path) -> Result<Source, Problem> {
+        match Package::open(path) {
+            Ok(package) => {
+                let file = &package.manifest.entrypoint;
+                let name = match path.is_dir() {
+                    true => path.join(file).display().to_string(),
+                    false => path.display().to_string(),
+                };
+                let bytes = package.file(file).unwrap_or_default().to_vec();
+                let package = Some(Ok(Box::new(package)));
+                Ok(Source {
+                    name,
+                    bytes,
+                    package,
+                })
+            }
+            Err(PackageError::Io { path, error }) => Err(Problem::file(&path, "read", &error)),
+            Err(PackageError::NoManifest) if path.is_dir() => {
+                let message = format!("{} is a folder and no package.", path.display());
+                Err(Problem::usage(message)
+                    .fix("Name a file in it. A package has a workflow.yaml."))
+            }
+            Err(error) => Ok(Source {
+                name: path.display().to_string(),
+                bytes: std::fs::read(path).unwrap_or_default(),
+                package: Some(Err(error)),
+            }),
+        }
+    }
+
+    /// The package, if it is a graph's.
+    pub fn package(&self) -> Option<&Package> {
+        self.package
+            .as_ref()?
+            .as_ref()
+            .ok()
+            .map(|package| &**package)
+    }
+
+    /// Loads the workflow.
+    ///
+    /// Errors: what is wrong, as the check reports it.
+    pub fn open(&self, engine: &Engine) -> Result<Workflow, Diagnostic> {
+        match &self.package {
+            Some(Ok(package)) => Ok(engine.package(package)),
+            Some(Err(error)) => Err(easel_runtime::check::graph::no_package(error)),
+            None => engine.load(&self.bytes).map_err(|error| error.diagnostic()),
+        }
     }
 
     /// The text, as far as it is one.
@@ -48,8 +109,7 @@ impl Source {
 
     /// Loads the workflow. A file that is none is refused.
     pub fn load(&self, engine: &Engine) -> Result<Workflow, Problem> {
-        engine.load(&self.bytes).map_err(|error| {
-            let found = error.diagnostic();
+        self.open(engine).map_err(|found| {
             Problem::new(Exit::Refused, found.message.clone())
                 .at(&self.name, &self.text(), found.place)
                 .fix(found.fix)
@@ -74,4 +134,11 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether a path can only be a graph or a package.
+fn is_package(path: &Path) -> bool {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str());
+    let suffix = suffix.map(str::to_lowercase);
+    path.is_dir() || matches!(suffix.as_deref(), Some("yaml" | "yml" | "zip"))
 }

@@ -14,7 +14,7 @@ pub(crate) const NO_CREDENTIALS: Rule = Rule {
     means: "A tool that speaks to a service with a key has none.",
     matters: "The service will refuse the call.",
     example: r#""TavilySearch:T": {"obj": {"component_name": "TavilySearch", "params": {"api_key": ""}}}"#,
-    fix: "Write the name of a secret, such as `${TAVILY_API_KEY}`, and set that in the environment.",
+    fix: "Write the name of a secret, such as `${TAVILY_API_KEY}`, and set it: `easel secrets set TAVILY_API_KEY`.",
 };
 
 pub(crate) const UNDECLARED_SECRET: Rule = Rule {
@@ -35,8 +35,8 @@ pub(crate) const SECRET_NOT_SET: Rule = Rule {
     title: "the secret has no value",
     means: "`${NAME}` names a secret that is not set where this Easel looks for secrets.",
     matters: "The run fails when it reaches the node.",
-    example: r#""params": {"api_key": "${TAVILY_API_KEY}"}      (and TAVILY_API_KEY is not in the environment)"#,
-    fix: "Set it with `easel secrets set NAME`, in .env or in the environment.",
+    example: r#""params": {"api_key": "${TAVILY_API_KEY}"}      (and nobody has set TAVILY_API_KEY)"#,
+    fix: "Set it under that name: with `easel secrets set NAME`, in .env or in the environment.",
 };
 
 pub(crate) const SECRET_IN_FILE: Rule = Rule {
@@ -47,5 +47,5 @@ pub(crate) const SECRET_IN_FILE: Rule = Rule {
     means: "A text looks like a key, token or password, or a credential is written out in full.",
     matters: "Whoever gets the file has the key: by mail, in a repository, in an export. No masking of what a run writes helps against that.",
     example: r#""params": {"api_key": "tvly-0123456789abcdef0123456789abcdef"}"#,
-    fix: "Replace it by `${NAME}`, set NAME in the environment, and have the key withdrawn if others have seen the file.",
+    fix: "`easel import FILE` puts a credential into the vault and `${NAME}` in its place; replace any other key yourself. Have it withdrawn if others have seen the file.",
 };

@@ -65,5 +65,6 @@ fn code(found: &Finding) -> Code {
         Read::OnlyFirstTool => Code::OnlyFirstTool,
         Read::NoResult => Code::NoResult,
         Read::Override => Code::Override,
+        Read::Functions => Code::Functions,
     }
 }

@@ -39,34 +39,49 @@ pub(super) fn uses(context: &Context<'_>) -> SecretUses {
     }
     let written_out = context.nodes().flat_map(|here| {
         let found = credentials(context, here.node).into_iter();
-        found.map(move |(name, value)| WrittenOut {
-            value,
+        found.map(move |found| WrittenOut {
+            value: found.value,
+            component: found.component,
             node: here.id.clone(),
-            path: format!("tool_args.{name}"),
+            path: format!("tool_args.{}", found.argument),
         })
     });
     SecretUses::of(asked, written_out.collect())
 }
 
-/// The arguments of a node that are credentials and written out, by name.
-fn credentials(context: &Context<'_>, node: &Node) -> Vec<(Arc<str>, Arc<str>)> {
+/// A credential that is written out.
+struct Credential {
+    /// The argument.
+    argument: Arc<str>,
+    /// What stands there.
+    value: Arc<str>,
+    /// The tool's component.
+    component: Arc<str>,
+}
+
+/// The arguments of a node that are credentials and written out.
+fn credentials(context: &Context<'_>, node: &Node) -> Vec<Credential> {
     let Some(arguments) = &node.tool_args else {
         return Vec::new();
     };
-    let tools: Vec<_> = node
-        .tools
-        .iter()
-        .filter_map(|name| context.tool(name))
-        .collect();
-    let is_credential = |name: &str| {
-        let mut all = tools.iter().flat_map(|(_, tool)| &tool.arguments);
-        all.any(|argument| *argument.name == *name && argument.kind == Type::Credential)
+    let tools = node.tools.iter().filter_map(|name| context.tool(name));
+    let tools: Vec<_> = tools.collect();
+    let taken_by = |name: &str| {
+        let mut tools = tools.iter();
+        tools.find(|(_, tool)| {
+            let mut all = tool.arguments.iter();
+            all.any(|it| *it.name == *name && it.kind == Type::Credential)
+        })
     };
     let literal = arguments.iter().filter_map(|(name, value)| {
-        let text = value
-            .as_str()
-            .filter(|text| !text.trim().is_empty() && !text.contains('{'))?;
-        is_credential(name).then(|| (name.clone(), text.into()))
+        let text = value.as_str()?;
+        let literal = !text.trim().is_empty() && !text.contains('{');
+        let (table, _) = taken_by(name).filter(|_| literal)?;
+        Some(Credential {
+            argument: name.clone(),
+            value: text.into(),
+            component: table.name.clone(),
+        })
     });
     literal.collect()
 }
@@ -158,7 +173,12 @@ fn keys(context: &Context<'_>, findings: &mut Findings) {
     let mut keys: IndexMap<Arc<str>, Key> = IndexMap::new();
     for here in context.nodes() {
         let node = here.node;
-        for (name, value) in credentials(context, node) {
+        for Credential {
+            argument: name,
+            value,
+            ..
+        } in credentials(context, node)
+        {
             let place = node.key("tool_args").key(&name);
             let message = format!(
                 "The credential `{name}` of `{}` is written out in the file.",

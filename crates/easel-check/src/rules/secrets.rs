@@ -46,6 +46,8 @@ pub struct SecretUse {
 pub struct WrittenOut {
     /// What stands there. A secret, although it is not kept as one.
     pub value: Arc<str>,
+    /// The component whose parameter it is: the node's, or that of a tool in it.
+    pub component: Arc<str>,
     /// The node's id.
     pub node: Arc<str>,
     /// Where in its parameters.
@@ -107,6 +109,7 @@ pub fn secret_uses(canvas: &Canvas<'_>) -> SecretUses {
                 if site.role == Role::Credential && names(text).is_empty() && !refers(text) {
                     uses.written_out.push(WrittenOut {
                         value: text.into(),
+                        component: table.name.clone(),
                         node: id.clone(),
                         path: path(),
                     });
@@ -149,7 +152,10 @@ fn named(findings: &mut Findings<'_>, surroundings: &Surroundings<'_>, keys: &mu
         let found = Found::new(Code::UndeclaredSecret, message);
         findings.add(found.node(&node).at(spot));
     }
-    for WrittenOut { value, node, path } in uses.written_out {
+    for WrittenOut {
+        value, node, path, ..
+    } in uses.written_out
+    {
         let what = format!("The credential `{path}` of `{node}` is written out in the file.");
         let spot = findings.spots.param(&node, &path);
         keys.add(value, what, spot, Some(&node));

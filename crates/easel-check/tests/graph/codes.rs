@@ -8,8 +8,8 @@ use crate::documents::{checked, nothing};
 fn examples() -> impl Iterator<Item = (Code, &'static str)> {
     let codes = Code::ALL.iter().copied();
     let graphs = codes.filter(|code| code.rule().dialect == Dialect::Graph);
-    // Files of overrides are read with a package.
-    let graphs = graphs.filter(|code| *code != Code::Override);
+    // Two are about files beside the graph.
+    let graphs = graphs.filter(|code| !matches!(code, Code::Override | Code::Functions));
     graphs.map(|code| (code, code.rule().example))
 }
 

@@ -45,8 +45,14 @@ fn known(arguments: Object, schema: &Value) -> Object {
     let Some(properties) = properties else {
         return arguments;
     };
+    let takes_others = schema
+        .get("additionalProperties")
+        .is_some_and(Value::is_truthy);
     let known = arguments.into_iter().filter_map(|(name, value)| {
-        let kind = properties.get(&name)?.get("type").and_then(Value::as_str);
+        let Some(property) = properties.get(&name) else {
+            return takes_others.then_some((name, value));
+        };
+        let kind = property.get("type").and_then(Value::as_str);
         let value = match (kind, &value) {
             (_, Value::Null) => return None,
             (Some("array"), Value::String(text)) => list(text),

@@ -36,7 +36,8 @@ impl Behaviour for Function {
         Run::later(async move {
             let arguments = self.keywords.object(call.inputs());
             let functions = &call.run.functions;
-            let called = functions.call(&self.callable, arguments).await;
+            let limit = call.node().draft.timeout_s;
+            let called = functions.call(&self.callable, arguments, limit).await;
             let called = called.map_err(|fault| {
                 let node = &call.node().draft.name;
                 let message = format!("\"{node}\" failed: {}", fault.message);

@@ -8,7 +8,6 @@ use easel_core::event::{Completion, Fault, Ports};
 use easel_core::{Object, Value};
 use easel_models::Message;
 
-use super::VALUE;
 use super::asking::{ask, said, settings};
 use super::keywords::Named;
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
@@ -30,7 +29,6 @@ with what the loop makes. After CONTINUE, say in one sentence what the next pass
 struct Judge {
     by: By,
     maximum: i64,
-    value: Option<ReadId>,
     results: Option<ReadId>,
     feedback: Option<ReadId>,
 }
@@ -66,7 +64,6 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
             .get("max_iterations")
             .and_then(Value::as_i64)
             .unwrap_or(1),
-        value: read(VALUE)?,
         results: read(RESULTS)?,
         feedback: read(FEEDBACK)?,
     }))
@@ -78,7 +75,11 @@ impl Behaviour for Judge {
             match &self.by {
                 By::Function { name, variables } => {
                     let iteration = self.iteration(&call, variables);
-                    let verdict = call.run.functions.until(name, iteration).await;
+                    let verdict = call
+                        .run
+                        .functions
+                        .until(name, iteration, call.node().draft.timeout_s)
+                        .await;
                     let verdict = verdict.map_err(|fault| {
                         let node = &call.node().draft.name;
                         let pass = self.passes(&call);

@@ -29,6 +29,7 @@ with nothing else.";
 /// Where a router may go.
 #[derive(Clone, Debug)]
 struct Choice {
+    /// Its label; empty if it has none.
     label: Arc<str>,
     /// The node's id in the file, and in the workflow.
     id: Arc<str>,
@@ -120,7 +121,7 @@ impl Behaviour for Router {
                 let chosen = first_case(cases, &call);
                 Run::Done(
                     chosen
-                        .map(|choice| self.goes_to(choice, true))
+                        .map(|choice| self.goes_to(choice))
                         .map_err(Failure::from),
                 )
             }
@@ -133,7 +134,7 @@ impl Behaviour for Router {
                 match routes.choose(&mut asker, self.default.is_some()).await {
                     Ok(chosen) => Ok(Completion {
                         usage: asker.usage(),
-                        ..self.goes_to(chosen, false)
+                        ..self.goes_to(chosen)
                     }),
                     Err(fault) => Err(asker.failure(fault)),
                 }
@@ -144,15 +145,15 @@ impl Behaviour for Router {
 
 impl Router {
     /// What the router gives: the id of the node it goes to, null if there is none.
-    fn goes_to(&self, chosen: Option<&Choice>, by_condition: bool) -> Completion {
-        let label = chosen.map(|choice| choice.label.clone());
-        let fell_back = chosen.is_none();
+    fn goes_to(&self, chosen: Option<&Choice>) -> Completion {
+        let label = chosen
+            .map(|choice| &choice.label)
+            .filter(|label| !label.is_empty());
+        let label = label.map_or(Value::Null, |label| Value::from(label.clone()));
         let chosen = chosen.or(self.default.as_ref());
-        let label = label.filter(|_| !(fell_back && !by_condition));
         let mut next = self.always.clone();
         next.extend(chosen.map(|choice| choice.to.clone()));
         let value = chosen.map_or(Value::Null, |choice| Value::from(choice.id.clone()));
-        let label = label.map_or(Value::Null, Value::from);
         Completion {
             ports: gives(value.clone(), [("selected", value), ("label", label)]),
             next: Some(next),
@@ -172,8 +173,8 @@ fn first_case<'c>(
             Some(when) => when.truth(call.inputs()).map_err(|error| {
                 let node = &call.node().draft.name;
                 let message = format!(
-                    "\"{node}\" cannot decide whether its case \"{}\" holds: {error}.",
-                    choice.label
+                    "\"{node}\" cannot decide whether its case for \"{}\" holds: {error}.",
+                    choice.id
                 );
                 Fault::new("expression", message)
             })?,

@@ -8,7 +8,7 @@ use super::frame::{FrameSignal, Site};
 use super::node::{NodeLife, NodeSignal};
 use super::{Failure, Machine, Work};
 use crate::bind::{Activation, Inputs, Resolved};
-use crate::draft::{EffectClass, Kind, NodeDraft, OnFailure, Otherwise};
+use crate::draft::{Assignments, EffectClass, Kind, NodeDraft, OnFailure, Otherwise};
 use crate::effect::{Effect, Execute, Observation, Step, StreamTurn};
 use crate::event::{Completion, Fault, Ports, Usage, Write};
 use crate::workflow::{Edge, NodeId};
@@ -315,11 +315,12 @@ impl Machine {
     /// Puts the error text where it can be read. What a container has collected stays there beside it.
     fn note_failure(&mut self, site: Site, fault: &Fault) {
         let id = self.node_id(site);
+        let shared = self.workflow.assignments == Assignments::Shared;
         let contains = id.is_some_and(|id| self.workflow.node(id).draft.kind.is_container());
         let Some(state) = self.frames.node_mut(site) else {
             return;
         };
-        if !contains {
+        if !(contains && shared) {
             state.ports = Ports::new();
         }
         state.ports.set(ERROR_PORT, fault.message.clone());

@@ -224,7 +224,8 @@ impl Lowering<'_> {
                         let path = format!("cases.{}.when", cases.len());
                         reader.fields.push((path.into(), Field::Expression(when)));
                     }
-                    cases.push(choice(case.label(), &case.to));
+                    let label = case.label.as_ref().map_or("", |label| &***label);
+                    cases.push(choice(label, &case.to));
                 }
                 params.insert("cases".into(), Value::from(cases));
             }

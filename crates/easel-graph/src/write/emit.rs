@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_saphyr::FlowSeq;
 
 /// A value on lines of its own, with a line end behind it.
-pub(super) fn block(value: &Value) -> String {
+pub(crate) fn block(value: &Value) -> String {
     let options = serde_saphyr::ser_options! {
         compact_list_indent: false,
     };

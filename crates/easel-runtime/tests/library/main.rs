@@ -4,7 +4,11 @@
 mod cancelling;
 mod conversations;
 mod events;
+mod graph_control;
+mod graph_secrets;
+mod graphs;
 mod journals;
 mod own;
+mod secrets;
 mod sharing;
 mod tools;

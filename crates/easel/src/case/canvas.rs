@@ -6,13 +6,11 @@ use std::task::Poll;
 
 use easel_runtime::clock::StandingClock;
 use easel_runtime::{Ending, Engine, Input, RunEvent, Session, Workflow};
-use easel_runtime::{EventKind, ScriptedWorld, Timestamp, Value};
+use easel_runtime::{EventKind, ScriptedWorld, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::NOW;
 use super::files::{Cancel, Case, Turn};
-
-/// 2026-01-02 03:04:05 UTC, the time of every scripted run.
-const NOW: Timestamp = Timestamp(1_767_323_045_000);
 
 /// Runs all turns of a case. The result has the form of `expected.json`.
 pub fn run(case: &Case) -> Json {
@@ -155,7 +153,10 @@ pub fn input(turn: &Turn) -> Input {
 /// The state after a turn.
 fn state(session: &Session, failure: Option<String>) -> Json {
     let workflow: &Arc<Workflow> = session.workflow();
-    let declared = workflow.document().fresh_globals();
+    let declared = workflow
+        .canvas()
+        .map(|canvas| canvas.fresh_globals())
+        .unwrap_or_default();
     let globals: Map<String, Json> = session
         .variables()
         .iter()
@@ -172,7 +173,7 @@ fn state(session: &Session, failure: Option<String>) -> Json {
         .filter(|entry| !entry.interim)
         .map(|entry| json!([&*entry.role, entry.content.to_json()]))
         .collect();
-    let variables = workflow.document().get("variables");
+    let variables = workflow.canvas().and_then(|canvas| canvas.get("variables"));
     json!({
         "path": [],
         "outputs": outputs,

@@ -10,16 +10,21 @@
 //! whatever begins with an underscore.
 
 mod difference;
+mod graph;
 mod same;
 mod view;
 
 use serde_json::Value as Json;
 
 pub use difference::Difference;
+pub use graph::graph;
 use same::same;
 
 /// True if a file is the record of runs, which can be compared, and not a description of one for other programs.
 pub fn is_trace(expected: &Json) -> bool {
+    if graph::is_trace(expected) {
+        return true;
+    }
     let loads = expected.get("loads").is_some_and(view::truthy);
     let refused = expected.get("load_error").is_some() || expected.get("reset_error").is_some();
     let whole =

@@ -81,13 +81,6 @@ fn yes() -> bool {
 impl Case {
     /// Reads a case folder.
     pub fn read(folder: &Path) -> Result<Case, Problem> {
-        if folder.join("graph.yaml").exists() {
-            let message = format!(
-                "{} is a case of a graph; this version runs cases of canvases.",
-                folder.display()
-            );
-            return Err(Problem::usage(message));
-        }
         Ok(Case {
             canvas: read::bytes(&folder.join("canvas.json"))?,
             world: json(&folder.join("llm.json"))?.unwrap_or_default(),

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use easel_runtime::secrets::{Environment, Masker, Provider, Secret};
+use easel_runtime::secrets::{Masker, names};
 use easel_runtime::{Engine, RunEvent, Session};
 use serde_json::{Map, Value as Json, json};
 
@@ -18,6 +18,7 @@ use super::canvas;
 use super::files::{Case, Turns};
 use crate::cli::TestArguments;
 use crate::exit::Exit;
+use crate::keyring;
 use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::read;
@@ -118,6 +119,7 @@ async fn play(case: &Case, arguments: &TestArguments, tape: &Arc<Tape>) -> Resul
     let engine = Engine::builder()
         .model(model::recorded(models, tape.clone()))
         .world(tools::recorded(world, tape))
+        .secrets(keyring::resolver()?)
         .build();
     let engine = engine.map_err(|error| Problem::usage(sentence(&error.to_string())))?;
     let workflow = engine
@@ -151,13 +153,13 @@ async fn play(case: &Case, arguments: &TestArguments, tape: &Arc<Tape>) -> Resul
 /// Takes the values of the secrets that a canvas names out of what is written.
 fn masker(case: &Case) -> Result<Masker, Problem> {
     let canvas = String::from_utf8_lossy(&case.canvas);
-    let names = canvas
-        .split("${")
-        .skip(1)
-        .filter_map(|rest| rest.split_once('}'));
-    let secrets: Vec<Secret> = names
-        .filter_map(|(name, _)| Environment.get(name))
-        .collect();
+    let resolver = keyring::resolver()?;
+    let mut secrets = Vec::new();
+    for name in names(&canvas) {
+        let found = resolver.find(name);
+        let found = found.map_err(|error| keyring::problem(&error))?;
+        secrets.extend(found.map(|found| found.secret));
+    }
     Masker::new(&secrets).map_err(|error| Problem::usage(sentence(&error.to_string())))
 }
 

@@ -11,6 +11,7 @@ use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
 use crate::exit::Exit;
+use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::read;
 
@@ -21,8 +22,14 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
         ..RunLimits::default()
     };
     let (models, world) = models_and_tools(&arguments.world)?;
+    let python = Config::read(arguments.world.config.as_deref())?.python;
     let world = LocalFiles::before(files, world);
-    let builder = Engine::builder().limits(limits).model(models).world(world);
+    let builder = Engine::builder()
+        .limits(limits)
+        .model(models)
+        .world(world)
+        .sandbox(python.sandbox()?)
+        .secrets(keyring::resolver()?);
     let builder = match arguments.timings {
         true => builder.timed(),
         false => builder,

@@ -4,11 +4,14 @@ use easel_runtime::{
     Ending, EventKind, MessagePart, Object, RunEvent, Session, TurnError, Value, Workflow,
 };
 
+use serde_json::json;
+
 use super::record::Record;
 use super::screen::Screen;
 use super::tree::Tree;
 use crate::cli::RunArguments;
 use crate::out;
+use crate::receipt;
 
 /// Shows a run while it goes.
 pub struct Show {
@@ -143,8 +146,29 @@ impl Show {
 
     /// Nothing more will come.
     pub fn end(self, session: &Session) {
-        if let Form::Json(record) = self.form {
-            out::line(&format!("{:#}", record.finish(session)));
+        let receipt = match self.form {
+            Form::Text => return,
+            Form::Json(_) | Form::Events => receipt::of(session),
+        };
+        let receipt = receipt.unwrap_or_else(|problem| {
+            problem.tell();
+            None
+        });
+        let receipt = receipt.map(|receipt| serde_json::to_value(receipt).unwrap_or_default());
+        match self.form {
+            Form::Text => {}
+            Form::Events => {
+                if let Some(receipt) = receipt {
+                    out::line(&json!({"event": "receipt", "data": receipt}).to_string());
+                }
+            }
+            Form::Json(record) => {
+                let mut whole = record.finish(session);
+                if let (Some(receipt), Some(members)) = (receipt, whole.as_object_mut()) {
+                    members.insert("receipt".to_owned(), receipt);
+                }
+                out::line(&format!("{whole:#}"));
+            }
         }
     }
 }

@@ -66,7 +66,10 @@ impl Tree {
                 screen.remark(&format!("  {} called {tool} {took}", subject.name()));
             }
             EventKind::Warning { subject, text } => {
-                screen.remark(&format!("! {}: {text}", subject.name()))
+                let about = subject
+                    .as_ref()
+                    .map(|subject| format!("{}: ", subject.name()));
+                screen.remark(&format!("! {}{text}", about.unwrap_or_default()));
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ mod help;
 mod model;
 mod run;
 mod scripts;
+mod secrets;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod test;

@@ -3,6 +3,21 @@
 use crate::code::{Dialect::Graph, Rule};
 use crate::diagnostic::Severity::{Error, Warning};
 
+pub(crate) const SIDECAR: Rule = Rule {
+    name: "functions",
+    severity: Error,
+    dialect: Graph,
+    title: "the sidecar is not there",
+    means: "`functions` names a Python file that the package does not have, or that would lie outside of it.",
+    matters: "Whatever the graph calls by the names of its functions could not be called.",
+    example: r#"name: g
+functions: ../helpers.py
+outputs: [write]
+nodes:
+  - {id: write, instructions: "Say hello."}"#,
+    fix: "Write the path of a file of the package, from the graph's folder.",
+};
+
 pub(crate) const CALLABLE: Rule = Rule {
     name: "callable",
     severity: Error,

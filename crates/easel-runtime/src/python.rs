@@ -1,0 +1,188 @@
+//! The Python of a graph's package: read when the graph is loaded, run in the sandbox while it runs.
+
+use std::sync::Arc;
+
+use easel_components::{Functions, NoFunctions};
+use easel_core::Value;
+use easel_graph::package::Package;
+#[cfg(feature = "python")]
+use easel_sandbox::Sandbox;
+use easel_sandbox::{Package as Modules, Source};
+
+use crate::graph::Code;
+
+/// What a package brings beside its graph.
+pub(crate) struct PackageCode {
+    package: Package,
+    modules: Arc<Modules>,
+    sidecar: Option<Vec<(Arc<str>, bool)>>,
+    #[cfg(feature = "python")]
+    sandbox: Option<Sandbox>,
+}
+
+impl PackageCode {
+    /// Reads the Python files of a package. One that cannot be read as text is left out: who names it hears of it.
+    pub fn read(
+        package: &Package,
+        #[cfg(feature = "python")] sandbox: Option<Sandbox>,
+    ) -> PackageCode {
+        let python = package.files().filter(|(name, _)| name.ends_with(".py"));
+        let texts =
+            python.filter_map(|(name, bytes)| Some((name, std::str::from_utf8(bytes).ok()?)));
+        let texts: Vec<(&str, &str)> = texts.collect();
+        let modules = || {
+            let modules = Modules::new(texts.iter().copied()).unwrap_or_default();
+            match &package.folder {
+                Some(folder) => modules.with_root(folder.clone()),
+                None => modules,
+            }
+        };
+        let sidecar = package.sidecar();
+        let names = sidecar.as_ref().map(|(name, text)| names(name, text));
+        // One that cannot stand alone is none; the check says why.
+        let with_sidecar = sidecar.and_then(|(name, _)| modules().with_sidecar(&name).ok());
+        let modules = with_sidecar.unwrap_or_else(modules);
+        PackageCode {
+            package: package.clone(),
+            modules: Arc::new(modules),
+            sidecar: names,
+            #[cfg(feature = "python")]
+            sandbox,
+        }
+    }
+}
+
+/// What a sidecar defines, each with whether it can be called. Of a name that is assigned nobody can tell: it may be made
+/// by an expression.
+fn names(file: &str, text: &str) -> Vec<(Arc<str>, bool)> {
+    let Ok(source) = Source::read(file, text) else {
+        return Vec::new();
+    };
+    let callable = source
+        .callables()
+        .into_iter()
+        .map(|name| (Arc::from(name), true));
+    let mut names: Vec<(Arc<str>, bool)> = callable.collect();
+    for assigned in source.assigned() {
+        if !names.iter().any(|(name, _)| *name == assigned.name) {
+            names.push((assigned.name.clone(), true));
+        }
+    }
+    names
+}
+
+impl Code for PackageCode {
+    fn sidecar(&self) -> Option<&[(Arc<str>, bool)]> {
+        self.sidecar.as_deref()
+    }
+
+    fn schema(&self, class: &str) -> Result<Value, String> {
+        let schema = self.package.schema_of(class);
+        schema.map(Value::from).map_err(|error| error.to_string())
+    }
+
+    fn begin(&self) -> Arc<dyn Functions> {
+        #[cfg(feature = "python")]
+        if let Some(sandbox) = &self.sandbox {
+            let session = sandbox.session(self.modules.clone());
+            return Arc::new(running::Running::new(session));
+        }
+        let _ = &self.modules;
+        Arc::new(NoFunctions)
+    }
+}
+
+#[cfg(feature = "python")]
+mod running {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use easel_components::{Called, Functions, Verdict};
+    use easel_core::Object;
+    use easel_core::event::Fault;
+    use easel_sandbox::{Entry, SandboxError, Session};
+    use futures::FutureExt;
+    use futures::future::BoxFuture;
+
+    /// The modules of one run.
+    pub struct Running {
+        session: Session,
+    }
+
+    impl Running {
+        pub fn new(session: Session) -> Running {
+            Running { session }
+        }
+    }
+
+    impl Functions for Running {
+        fn call<'a>(
+            &'a self,
+            callable: &'a str,
+            arguments: Object,
+            limit_s: Option<f64>,
+        ) -> BoxFuture<'a, Result<Called, Fault>> {
+            async move {
+                let entry: Entry = callable.parse().map_err(no_entry)?;
+                let outcome = self.session.call(&entry, &arguments, time(limit_s)).await;
+                let outcome = outcome.map_err(|error| fault(&error))?;
+                Ok(Called {
+                    value: outcome.value,
+                    runtime: outcome.runtime.name().into(),
+                    why: outcome.why.into(),
+                    printed: outcome.printed.into(),
+                })
+            }
+            .boxed()
+        }
+
+        fn until<'a>(
+            &'a self,
+            function: &'a str,
+            iteration: Object,
+            limit_s: Option<f64>,
+        ) -> BoxFuture<'a, Result<Verdict, Fault>> {
+            async move {
+                let entry = Entry::in_sidecar(function).map_err(no_entry)?;
+                let outcome = self.session.until(&entry, &iteration, time(limit_s)).await;
+                let outcome = outcome.map_err(|error| fault(&error))?;
+                Ok(Verdict {
+                    stop: outcome.value.stop,
+                    reason: outcome.value.reason.into(),
+                })
+            }
+            .boxed()
+        }
+    }
+
+    fn time(seconds: Option<f64>) -> Option<Duration> {
+        seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    fn no_entry(error: easel_sandbox::EntryError) -> Fault {
+        Fault::new("no_function", error.to_string()).without_trace()
+    }
+
+    /// What went wrong, with the user's own traceback where there is one.
+    fn fault(error: &SandboxError) -> Fault {
+        let code = match error {
+            SandboxError::Plan(_) => "no_function",
+            SandboxError::Raised { .. } => "python",
+            SandboxError::Time { .. } => "timeout",
+            SandboxError::Memory { .. } => "memory",
+            SandboxError::Result { .. } | SandboxError::TooLarge { .. } => "bad_result",
+            _ => "worker",
+        };
+        let message: Arc<str> = match error {
+            SandboxError::Raised { raised, .. } if !raised.traceback.trim().is_empty() => {
+                format!("{error}\n{}", raised.traceback.trim_end()).into()
+            }
+            _ => format!("{error}").into(),
+        };
+        let fault = Fault::new(code, message);
+        match error {
+            SandboxError::Plan(_) => fault.without_trace(),
+            _ => fault,
+        }
+    }
+}
