@@ -192,6 +192,11 @@ fn in_template(
             Found::new(code, message)
                 .fix("Leave it out: the values of what a router depends on are told to the model by themselves.")
         }
+        Missing::NotADependency { node: other } if other == node => {
+            let message =
+                format!("`{node}` names its own value, which is not there before it has run.");
+            Found::new(code, message).fix("Leave it out.")
+        }
         Missing::NotADependency { node: other } => {
             let message =
                 format!("`{node}` names the value of `{other}`, which it does not depend on.");
