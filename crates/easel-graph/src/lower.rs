@@ -198,7 +198,7 @@ impl<'a> Lowering<'a> {
             }),
             downstream: ids(others),
             on_error: ids(handlers),
-            reads: reader.reads,
+            reads: reader.reads.into_iter().collect(),
             writes: reader.writes,
             params: Value::from(made.params),
             fields: reader.fields,
