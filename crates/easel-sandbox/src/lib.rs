@@ -38,6 +38,7 @@ mod package;
 mod protocol;
 mod runtime;
 mod source;
+mod standard;
 #[cfg(feature = "worker")]
 pub mod worker;
 
@@ -55,3 +56,4 @@ pub use source::{
     Assigned, Class, Function, Import, MAX_SOURCE, Need, Parameter, ParameterKind, Place, Source,
     SourceError,
 };
+pub use standard::is_standard;
