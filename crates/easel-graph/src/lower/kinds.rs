@@ -62,6 +62,7 @@ impl Lowering<'_> {
     fn model(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = self.asking();
+        params.insert("compat".into(), Value::from(self.document.is_compat()));
         self.task(reader, &mut params);
         let dependencies = reader.dependencies();
         params.insert("depends_on".into(), texts(dependencies));
@@ -192,6 +193,7 @@ impl Lowering<'_> {
     fn router(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = self.asking();
+        params.insert("compat".into(), Value::from(self.document.is_compat()));
         let here = self.here();
         let known = |id: &str| here.find(id).map(|(_, id)| id.clone());
         let target = |to: &str| Value::from(known(to).unwrap_or_else(|| to.into()));
