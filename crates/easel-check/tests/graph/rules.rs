@@ -188,6 +188,26 @@ fn an_input_that_no_step_names_is_an_error_unless_something_may_take_it() {
 }
 
 #[test]
+fn an_input_whose_name_is_no_word_is_named_like_others() {
+    let graph = |text: &str| {
+        format!(
+            "name: g\ninputs: {{my-topic: string}}\noutputs: [a]\nnodes:\n  - {{id: a, instructions: Write., {text}}}\n"
+        )
+    };
+    for naming in [
+        "goal: 'About {my-topic}.'",
+        "goal: 'About {inputs.my-topic}.'",
+        "when: \"inputs['my-topic']\"",
+    ] {
+        assert_eq!(
+            checked(&graph(naming), &everything()).all,
+            vec![],
+            "{naming}"
+        );
+    }
+}
+
+#[test]
 fn a_target_with_another_live_dependency_runs_anyway() {
     let graph = |other: &str| {
         format!(
