@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use easel_core::Value;
 use easel_core::format::{self, Secrets};
+use easel_core::{Value, expression};
 use easel_graph::document::{InputMode, Node};
 use easel_graph::kind::Kind;
 use easel_graph::lower::FindingKind;
@@ -148,6 +148,11 @@ impl<'a> Named<'a> {
 
     /// Every word of it, in texts too: a graph that runs must not be refused for how it spells a name.
     fn expression(&mut self, text: &str) {
+        // A name that is no word, such as `inputs['my-topic']`, stands in a step.
+        let parsed = expression::parse(text).ok();
+        let chains = parsed.iter().flat_map(|parsed| parsed.chains());
+        let steps = chains.flat_map(|chain| &chain.steps);
+        self.names.extend(steps.map(|step| step.name.to_string()));
         let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         self.names
             .extend(words.filter(|word| !word.is_empty()).map(str::to_owned));

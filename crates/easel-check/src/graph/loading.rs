@@ -30,9 +30,17 @@ fn diagnostic(found: &Finding) -> Diagnostic {
     }
 }
 
+/// The code of a finding: of the same name, but for secrets on a kind that takes none.
 fn code(found: &Finding) -> Code {
+    match (found.code, found.subject.as_deref()) {
+        (finding::Code::InertKey, Some("secrets")) => Code::SecretUnusable,
+        (code, _) => of_same_name(code),
+    }
+}
+
+fn of_same_name(code: finding::Code) -> Code {
     use finding::Code as Read;
-    match found.code {
+    match code {
         Read::Type => Code::Type,
         Read::Missing => Code::Missing,
         Read::Choice => Code::Choice,
@@ -59,12 +67,28 @@ fn code(found: &Finding) -> Code {
         Read::BodyDependencyOutside => Code::BodyDependencyOutside,
         Read::BodyOutputs => Code::BodyOutputs,
         Read::UnknownKey => Code::UnknownKey,
-        Read::InertKey if found.subject.as_deref() == Some("secrets") => Code::SecretUnusable,
         Read::InertKey => Code::InertKey,
         Read::DuplicateKey => Code::DuplicateKey,
         Read::OnlyFirstTool => Code::OnlyFirstTool,
         Read::NoResult => Code::NoResult,
         Read::Override => Code::Override,
         Read::Functions => Code::Functions,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_and_checking_call_the_same_thing_the_same() {
+        for &code in finding::Code::ALL {
+            let here = of_same_name(code);
+            assert_eq!(here.name(), code.name());
+            assert_eq!(
+                here.rule().severity.name(),
+                format!("{:?}", code.severity()).to_lowercase()
+            );
+        }
     }
 }

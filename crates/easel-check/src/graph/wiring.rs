@@ -253,10 +253,15 @@ fn is_read(here: Here<'_, '_>, reads: &Reads<'_>) -> bool {
         || written.any(|name| reads.variables.contains(&***name))
 }
 
-/// Whether a node runs for what it does rather than for its value: a tool that changes something.
+/// Whether a node runs for what it does rather than for its value: it has a tool that changes something, writes a file, or
+/// holds such a node.
 fn works_outside(context: &Context<'_>, node: &Node) -> bool {
-    let tool = node.tools.first().and_then(|name| context.tool(name));
-    *node.kind == Kind::Tool && tool.is_some_and(|(table, _)| table.effect == EffectClass::Writes)
+    let takes_tools = matches!(*node.kind, Kind::Base | Kind::React | Kind::Tool);
+    let mut tools = node.tools.iter().filter_map(|name| context.tool(name));
+    let writes = tools.any(|(table, _)| table.effect == EffectClass::Writes);
+    let exports = matches!(*node.kind, Kind::Base | Kind::React) && *node.export;
+    let holds = node.kind.has_body() && node.body.iter().any(|inner| works_outside(context, inner));
+    (takes_tools && writes) || exports || holds
 }
 
 /// For each node of a level whether it never runs: it is disabled, or everything that it depends on never runs.

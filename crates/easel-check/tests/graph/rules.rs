@@ -188,6 +188,26 @@ fn an_input_that_no_step_names_is_an_error_unless_something_may_take_it() {
 }
 
 #[test]
+fn an_input_whose_name_is_no_word_is_named_like_others() {
+    let graph = |text: &str| {
+        format!(
+            "name: g\ninputs: {{my-topic: string}}\noutputs: [a]\nnodes:\n  - {{id: a, instructions: Write., {text}}}\n"
+        )
+    };
+    for naming in [
+        "goal: 'About {my-topic}.'",
+        "goal: 'About {inputs.my-topic}.'",
+        "when: \"inputs['my-topic']\"",
+    ] {
+        assert_eq!(
+            checked(&graph(naming), &everything()).all,
+            vec![],
+            "{naming}"
+        );
+    }
+}
+
+#[test]
 fn a_target_with_another_live_dependency_runs_anyway() {
     let graph = |other: &str| {
         format!(
@@ -352,6 +372,30 @@ fn a_tool_that_changes_something_needs_nobody_to_take_its_value() {
         all.iter().filter(|d| d.code == Code::UnusedNode).count()
     };
     assert_eq!((unused("db"), unused("wikipedia_search")), (0, 1));
+    let export = "name: g\noutputs: [a]\nnodes:\n  - {id: a, instructions: Write.}\n  - {id: b, instructions: Write., depends_on: [a], export: true}\n";
+    assert_eq!(found(export, Code::UnusedNode), vec![]);
+    assert_eq!(
+        found(&export.replace("true", "false"), Code::UnusedNode),
+        one(Severity::Warning, "b", "b")
+    );
+}
+
+#[test]
+fn a_node_that_names_itself_is_told_so() {
+    let graph = "name: g\noutputs: [a]\nnodes:\n  - {id: a, instructions: 'Improve {a}.'}\n";
+    let refusals = checked(graph, &everything()).refusals;
+    assert_eq!(refusals.len(), 1);
+    assert_eq!(refusals[0].code, Code::TemplateVar);
+    assert_eq!(refusals[0].fix, "Leave it out.");
+}
+
+#[test]
+fn a_question_to_a_person_is_pointed_at_in_the_key_it_stands_in() {
+    let graph = "name: g\ninputs: {t: string}\noutputs: [b]\nnodes:\n  - {id: a, kind: input, purpose: 'About {t}?'}\n  - {id: b, instructions: '{a} {t}', depends_on: [a]}\n";
+    assert_eq!(
+        found(graph, Code::NotRendered),
+        one(Severity::Warning, "a", "{t}")
+    );
 }
 
 #[test]

@@ -369,13 +369,19 @@ impl Lowering<'_> {
     fn input(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = Object::new();
-        let question = [&node.instructions, &node.purpose, &node.goal];
-        let question = question.into_iter().find_map(filled);
-        if let Some(question) = question {
-            reader.literal(&node.key("instructions"), question);
+        let question = [
+            ("instructions", &node.instructions),
+            ("purpose", &node.purpose),
+            ("goal", &node.goal),
+        ];
+        let question = question
+            .into_iter()
+            .find_map(|(k, t)| Some((k, filled(t)?)));
+        if let Some((key, question)) = question {
+            reader.literal(&node.key(key), question);
         }
         let asked = match question {
-            Some(question) => question.to_string(),
+            Some((_, question)) => question.to_string(),
             None => format!("A value for {} is needed.", node.id),
         };
         let mut fields = Vec::new();
