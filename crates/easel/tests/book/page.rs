@@ -25,7 +25,10 @@ pub struct Block {
 impl Block {
     /// The value of `name=value` behind the fence.
     pub fn attribute(&self, name: &str) -> Option<&str> {
-        let mut all = self.attributes.iter().filter_map(|word| word.split_once('='));
+        let mut all = self
+            .attributes
+            .iter()
+            .filter_map(|word| word.split_once('='));
         all.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
