@@ -1,9 +1,6 @@
 //! `easel.toml`: what it says of models, providers and HTTP.
 #![no_main]
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig};
 use easel_runtime::models::{ChatModel, Registry};
 use easel_runtime::secrets::Resolver;

@@ -286,7 +286,7 @@ impl<'a> Checker<'a> {
                     format!(
                         "`{id}` stands outside of this body, and a body depends on itself alone."
                     ),
-                    "Let the container depend on it; the body can then read its value by name."
+                    "Let the container depend on it, and the body name the variable that it writes (`writes`)."
                         .to_owned(),
                 ),
                 None => (

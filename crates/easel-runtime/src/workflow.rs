@@ -277,6 +277,7 @@ impl Workflow {
             structure: &self.structure,
             workflow: &self.compiled,
             catalog: &self.catalog,
+            functions: &easel_check::graph::unread,
         }
     }
 

@@ -67,8 +67,8 @@ pub enum PlanError {
     Package(#[from] PackageError),
     /// It needs CPython, which the operator doesn't allow.
     #[error(
-        "{entry} needs CPython: {}{what} is beyond the built-in interpreter; write it without, or have the operator \
-         allow CPython",
+        "{entry} needs CPython: {}{what} is beyond the built-in interpreter; write it without, or name a CPython \
+         in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)",
         at(file.as_deref(), *place)
     )]
     NeedsCPython {
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(
             plan(&busy, "p.a:run", &Allowed::MontyOnly).unwrap_err(),
             "p.a:run needs CPython: p/__init__.py: code that runs before its neighbours is beyond the built-in \
-             interpreter; write it without, or have the operator allow CPython"
+             interpreter; write it without, or name a CPython in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)"
         );
     }
 
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(
             plan(&package, "math:sqrt", &Allowed::MontyOnly).unwrap_err(),
             "math:sqrt needs CPython: the module \"math\", which is no file of the package, is beyond the built-in \
-             interpreter; write it without, or have the operator allow CPython"
+             interpreter; write it without, or name a CPython in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)"
         );
     }
 

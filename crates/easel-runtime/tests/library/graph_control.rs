@@ -356,3 +356,17 @@ fn retries_run_out_and_the_last_error_counts() {
         .says(json!([{"error": "down"}]));
     assert_eq!(model.run(json!({})).requests.len(), 3);
 }
+
+#[test]
+fn under_the_compat_switch_a_handled_failure_still_fails_the_run_and_a_broken_guard_prunes() {
+    let nodes = tool("a", ", tool_args: {fail: boom}, on_error: h")
+        + &tool("h", ", depends_on: [a]")
+        + &tool("g", ", when: '1 / 0 > 2'");
+    let graph = |top: &str| format!("name: g\n{top}nodes:\n{nodes}outputs: [h, g]\n");
+    let old = World::of(&graph("compat: neurosurfer-2.0\n")).run(json!({}));
+    assert!(old.error().starts_with("a: "), "{}", old.error());
+    assert_eq!(old.results(), json!({"h": "ran", "g": null}));
+    assert_eq!(old.life("g"), NodeLife::Dead);
+    let ours = World::of(&graph("")).run(json!({}));
+    assert_eq!(ours.life("g"), NodeLife::Failed);
+}

@@ -230,7 +230,7 @@ impl Ran {
 fn a_model_is_told_what_its_text_names_and_what_came_before() {
     let ran = World::of(
         "name: g\ninputs: {topic: string, secret_plan: {type: string, required: false}}\nnodes:\n  \
-         - {id: a, instructions: 'Find facts about {topic}.'}\n  \
+         - {id: a, instructions: 'Find facts about {topic}.', when: inputs.secret_plan}\n  \
          - {id: b, instructions: 'Write it up, {topic}.', depends_on: [a]}\noutputs: [b]\n",
     )
     .says(json!([
@@ -327,7 +327,7 @@ fn a_base_node_may_use_its_tools_for_one_round_and_react_until_it_is_done() {
 
 #[test]
 fn inputs_are_cast_and_refused_before_anything_runs() {
-    let graph = "name: g\ninputs: {n: integer, lang: {type: string, required: false, enum: [en, de]}}\nnodes:\n  - {id: o, kind: output, value: 'n={n}'}\n";
+    let graph = "name: g\ninputs: {n: integer, lang: {type: string, required: false, enum: [en, de]}}\nnodes:\n  - {id: o, kind: output, value: 'n={n}', when: \"inputs.lang != 'fr'\"}\n";
     let ran = World::of(graph).run(json!({"n": "7"}));
     assert_eq!(ran.results(), json!({"o": "n=7"}));
     for (inputs, why) in [

@@ -231,7 +231,7 @@ async fn a_file_that_needs_cpython_is_refused_with_line_and_reason_unless_it_is_
     assert_eq!(
         error.to_string(),
         "f needs CPython: helpers.py:2:8: the module \"hashlib\" is beyond the built-in interpreter; write it \
-         without, or have the operator allow CPython"
+         without, or name a CPython in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)"
     );
     let allowed = session(with_cpython(), &[("helpers.py", text)]);
     let outcome = allowed

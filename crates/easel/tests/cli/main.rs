@@ -4,6 +4,7 @@
 mod chat;
 mod check;
 mod easel;
+mod graphs;
 mod help;
 mod model;
 mod run;

@@ -291,6 +291,38 @@ fn a_secret_reaches_the_tool_and_nobody_else() {
 }
 
 #[test]
+fn an_error_that_is_cut_short_has_no_half_of_a_secret() {
+    let desk = Desk::new();
+    let value = "v".repeat(150) + &"w".repeat(150);
+    easel(&desk, &["secrets", "set", "TOKEN"], &value);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let said = format!("bad token: {value}");
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 8192];
+        let _ = stream.read(&mut bytes).unwrap();
+        let length = said.len();
+        write!(
+            stream,
+            "HTTP/1.1 401 No\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{said}"
+        )
+        .unwrap();
+    });
+    desk.write("easel.toml", &format!("[http]\nallow = [\"{address}\"]\n"));
+    let mut document = sends(&format!("http://{address}/"));
+    let params = &mut document["components"]["Invoke:I"]["obj"]["params"];
+    params["fail_on_status"] = json!(true);
+    params["method"] = json!("get");
+    desk.json("a.json", &document);
+    let ran = easel(&desk, &["run", "a.json", "hi"], "");
+    server.join().unwrap();
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("bad token: ••••••"), "{}", ran.err);
+    assert!(!ran.err.contains("vvvvvv"), "{}", ran.err);
+}
+
+#[test]
 fn the_nearest_place_gives_the_value() {
     let desk = with_token();
     let (address, server) = echo(2);
