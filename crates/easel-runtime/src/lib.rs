@@ -50,6 +50,7 @@ pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_graph};
 pub use journal::{Journal, JournalError, MemoryJournal};
+pub use python::modules_of;
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
 pub use timings::Timings;

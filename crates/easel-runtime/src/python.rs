@@ -26,31 +26,16 @@ pub(crate) struct PackageCode {
 }
 
 impl PackageCode {
-    /// Reads the Python files of a package. One that cannot be read as text is left out: who names it hears of it.
+    /// Reads the Python files of a package.
     pub fn read(
         package: &Package,
         #[cfg(feature = "python")] sandbox: Option<Sandbox>,
     ) -> PackageCode {
-        let python = package.files().filter(|(name, _)| name.ends_with(".py"));
-        let texts =
-            python.filter_map(|(name, bytes)| Some((name, std::str::from_utf8(bytes).ok()?)));
-        let texts: Vec<(&str, &str)> = texts.collect();
-        let modules = || {
-            let modules = Modules::new(texts.iter().copied()).unwrap_or_default();
-            match &package.folder {
-                Some(folder) => modules.with_root(folder.clone()),
-                None => modules,
-            }
-        };
         let sidecar = package.sidecar();
-        let names = sidecar.as_ref().map(|(name, text)| names(name, text));
-        // One that cannot stand alone is none; the check says why.
-        let with_sidecar = sidecar.and_then(|(name, _)| modules().with_sidecar(&name).ok());
-        let modules = with_sidecar.unwrap_or_else(modules);
         PackageCode {
             package: package.clone(),
-            modules: Arc::new(modules),
-            sidecar: names,
+            modules: Arc::new(modules_of(package)),
+            sidecar: sidecar.map(|(name, text)| names(&name, text)),
             #[cfg(feature = "python")]
             sandbox,
         }
@@ -134,6 +119,25 @@ fn is_installed(python: &Path, module: &str) -> bool {
     let libraries = std::fs::read_dir(root.join("lib")).into_iter().flatten();
     let mut versions = libraries.filter_map(|entry| Some(entry.ok()?.path().join("site-packages")));
     versions.any(|folder| folder.join(top).is_dir() || folder.join(format!("{top}.py")).is_file())
+}
+
+/// The Python files of a package, as the sandbox takes them. One that cannot be read as text is left out: who names it
+/// hears of it.
+pub fn modules_of(package: &Package) -> Modules {
+    let python = package.files().filter(|(name, _)| name.ends_with(".py"));
+    let texts = python.filter_map(|(name, bytes)| Some((name, std::str::from_utf8(bytes).ok()?)));
+    let texts: Vec<(&str, &str)> = texts.collect();
+    let modules = || {
+        let modules = Modules::new(texts.iter().copied()).unwrap_or_default();
+        match &package.folder {
+            Some(folder) => modules.with_root(folder.clone()),
+            None => modules,
+        }
+    };
+    // One that cannot stand alone is none; the check says why.
+    let sidecar = package.sidecar();
+    let with_sidecar = sidecar.and_then(|(name, _)| modules().with_sidecar(&name).ok());
+    with_sidecar.unwrap_or_else(modules)
 }
 
 /// What a sidecar defines, each with whether it can be called. A name that is assigned may be made

@@ -500,7 +500,7 @@ impl Session {
     }
 }
 
-/// What a graph is given: inputs by name, or what the user says.
+/// What a graph is given: inputs by name, or what the user says. Nothing at all is no inputs.
 fn given(input: &Input) -> Value {
     match input.inputs.is_empty() && !input.query.is_null() {
         true => input.query.clone(),

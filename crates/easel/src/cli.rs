@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-/// Run agent workflows drawn as canvases.
+/// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
 #[command(name = "easel", version = crate::VERSION, about, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
   easel new hello.json                      write a small canvas
-  easel run hello.json \"Ada\"                run it
-  easel check my-canvas.json                say what is wrong with a canvas
+  easel new hello.yaml                      write a small graph
+  easel run hello.yaml \"Ada\"                run it
+  easel check my-canvas.json                say what is wrong with a workflow
   easel explain maybe-missing               say more about one of its remarks
   easel components Switch                   show what a component takes and gives")]
 pub struct Cli {
@@ -43,12 +44,26 @@ pub enum Command {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Write a small workflow that runs as it is, without a model or a key.
+    /// Write a small workflow that runs as it is, without a model or a key: a graph as .yaml, a canvas as .json.
+    #[command(after_help = "Examples:\n  easel new hello.yaml\n  easel new hello.json")]
     New {
         /// Where to write it. A file that is there is never overwritten.
         #[arg(default_value = "hello.json", value_name = "NAME", value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
+    /// Put a graph with everything that belongs to it into one archive.
+    Pack(PackArguments),
+    /// Take an archive apart into a folder.
+    Unpack(UnpackArguments),
+    /// Say what a workflow asks for, and what of it is missing here: secrets, models, tools, Python.
+    Requirements(RequirementsArguments),
+    /// Print the JSON Schema of graph.yaml, for editors that complete and check while one types.
+    #[command(after_help = "\
+Example:
+  easel schema > graph.schema.json
+and as the first line of graph.yaml:
+  # yaml-language-server: $schema=graph.schema.json")]
+    Schema,
     /// Keep secrets for workflows, and say which ones a workflow needs.
     #[command(subcommand)]
     Secrets(SecretsCommand),
@@ -293,6 +308,66 @@ pub enum SecretsCommand {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
+}
+
+/// Arguments of `easel pack`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The graph is read and nothing of it is run. Of a folder everything goes along but names that begin
+with a dot, __pycache__ and .pyc files; of a graph alone, the Python files that it names. The same
+files give the same archive.
+
+Examples:
+  easel pack reports                        writes reports.zip
+  easel pack graph.yaml -o reports.zip")]
+pub struct PackArguments {
+    /// A folder with workflow.yaml, or a graph.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub workflow: PathBuf,
+    /// Where to write it; without this beside the workflow, with its name.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Overwrite the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `easel unpack`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Nothing of the package is run. Names that lead out of the folder are refused, and so is an archive
+with more than 64 MB or 1,000 files in it.
+
+Example:
+  easel unpack reports.zip")]
+pub struct UnpackArguments {
+    /// The archive.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub archive: PathBuf,
+    /// The folder to make; it has to be new or empty. Without this it is named after the archive.
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+}
+
+/// Arguments of `easel requirements`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Secrets are looked for where a run looks for them. Nothing of the workflow is run.
+
+Exit codes: 0 all is there, 2 the file cannot be read, 3 something is missing or cannot be used.
+
+Examples:
+  easel requirements reports.zip
+  easel requirements graph.yaml --json")]
+pub struct RequirementsArguments {
+    /// The workflow; - reads standard input.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub file: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub world: WorldArguments,
 }
 
 /// Arguments of `easel receipt`.

@@ -1,10 +1,11 @@
-//! `easel export` and `easel new`.
+//! `easel export`, `easel new` and `easel schema`.
 
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 
 use easel_runtime::Engine;
+use easel_runtime::graphs::source::Format;
 
 use crate::exit::Exit;
 use crate::lift::Lifted;
@@ -13,7 +14,10 @@ use crate::problem::Problem;
 use crate::source::Source;
 
 /// A canvas that runs as it is.
-const STARTER: &str = include_str!("document/starter.json");
+const CANVAS: &str = include_str!("document/starter.json");
+
+/// A graph that runs as it is.
+const GRAPH: &str = include_str!("document/starter.yaml");
 
 /// Prints a workflow in today's form. What was rewritten goes to standard error.
 pub fn export(file: &Path) -> Result<Exit, Problem> {
@@ -47,8 +51,10 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
 
 /// Writes a small workflow that runs as it is. It never overwrites a file.
 pub fn new(file: &Path) -> Result<Exit, Problem> {
+    let graph = Format::of_path(file) == Format::Yaml;
+    let starter = if graph { GRAPH } else { CANVAS };
     let written =
-        std::fs::File::create_new(file).and_then(|mut out| out.write_all(STARTER.as_bytes()));
+        std::fs::File::create_new(file).and_then(|mut out| out.write_all(starter.as_bytes()));
     match written {
         Ok(()) => {
             out::line(&format!(
@@ -66,4 +72,10 @@ pub fn new(file: &Path) -> Result<Exit, Problem> {
         }
         Err(error) => Err(Problem::file(file, "written", &error)),
     }
+}
+
+/// Prints the JSON Schema of graph files.
+pub fn schema() -> Result<Exit, Problem> {
+    out::line(&format!("{:#}", easel_runtime::graphs::schema::schema()));
+    Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! The `easel` command.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod archive;
 mod case;
 mod check;
 mod cli;
@@ -17,6 +18,7 @@ mod problem;
 mod python;
 mod read;
 mod receipt;
+mod requirements;
 mod run;
 mod secrets;
 mod snippet;
@@ -68,6 +70,10 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
+        Command::Pack(arguments) => archive::pack(&arguments),
+        Command::Unpack(arguments) => archive::unpack(&arguments),
+        Command::Requirements(arguments) => requirements::requirements(&arguments),
+        Command::Schema => document::schema(),
         Command::Secrets(command) => secrets::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),

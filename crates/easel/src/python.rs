@@ -25,6 +25,16 @@ pub struct PythonSettings {
 }
 
 impl PythonSettings {
+    /// What Python may run in.
+    pub fn allowed(&self) -> Allowed {
+        match &self.cpython {
+            Some(python) => Allowed::CPython {
+                python: python.clone(),
+            },
+            None => Allowed::MontyOnly,
+        }
+    }
+
     /// The sandbox that these settings ask for.
     pub fn sandbox(&self) -> Result<Sandbox, Problem> {
         let worker = WorkerProgram::this(WORKER).map_err(|error| {
@@ -34,11 +44,7 @@ impl PythonSettings {
             .because(error.to_string())
         })?;
         let mut settings = Settings::new(worker);
-        if let Some(python) = &self.cpython {
-            settings.allowed = Allowed::CPython {
-                python: python.clone(),
-            };
-        }
+        settings.allowed = self.allowed();
         if self.require_bubblewrap {
             settings.confinement.bubblewrap = Bubblewrap::Required;
         }

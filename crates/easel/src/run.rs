@@ -5,6 +5,7 @@ mod files;
 mod input;
 mod lines;
 mod record;
+mod results;
 mod screen;
 mod setup;
 mod show;
@@ -51,6 +52,9 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     let engine = setup::engine(arguments, &files)?;
     let workflow = Arc::new(source.load(&engine)?);
     source.refuse(&workflow)?;
+    if let Some(graph) = workflow.graph() {
+        input::name_the_message(graph.document(), &mut input);
+    }
     setup::refuse_pipelines(&engine, &workflow)?;
     let mut talk = Talk {
         asker: Asker::new(files, arguments.chat),
@@ -149,10 +153,14 @@ impl Talk<'_> {
                     None => problem,
                 })
             }
-            Err(error) => Some(Problem::new(
-                exit_of(ending),
-                crate::problem::sentence(&error.to_string()),
-            )),
+            Err(error) => {
+                let said = error.to_string();
+                let problem = Problem::new(exit_of(ending), crate::problem::sentence(&said));
+                Some(match error {
+                    TurnError::Inputs(_) => problem.fix(HOW_TO_GIVE_AN_INPUT),
+                    _ => problem,
+                })
+            }
         }
     }
 }
@@ -163,10 +171,14 @@ fn exit_of(ending: &Result<Ending, TurnError>) -> Exit {
         Ok(Ending::Waiting | Ending::Unfit) => Exit::Waiting,
         Ok(Ending::Failed { .. } | Ending::Cancelled) => Exit::Failed,
         Err(TurnError::Refused(_)) => Exit::Refused,
-        Err(TurnError::File(_)) => Exit::Usage,
+        Err(TurnError::File(_) | TurnError::Inputs(_)) => Exit::Usage,
         Err(_) => Exit::Failed,
     }
 }
+
+/// What to do about inputs that a graph refuses.
+const HOW_TO_GIVE_AN_INPUT: &str = "--input NAME=VALUE gives one: text as it is, anything else as JSON, such as --input 'items=[1, 2]'. \
+     --inputs FILE gives all from a JSON file.";
 
 /// What to do about a failure, beyond what its message says.
 fn advice(code: &str) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::read;
 
-mod needed;
+pub mod needed;
 
 /// Does what is asked.
 pub fn obey(command: &SecretsCommand) -> Result<Exit, Problem> {
@@ -149,7 +149,7 @@ fn now() -> easel_runtime::Timestamp {
 }
 
 /// Rows in columns.
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         let widths = rows.iter().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0)

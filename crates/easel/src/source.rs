@@ -69,11 +69,12 @@ impl Source {
                 })
             }
             Err(PackageError::Io { path, error }) => Err(Problem::file(&path, "read", &error)),
-            Err(PackageError::NoManifest) if path.is_dir() => {
-                let message = format!("{} is a folder and no package.", path.display());
-                Err(Problem::usage(message)
-                    .fix("Name a file in it. A package has a workflow.yaml."))
-            }
+            // Nothing of it can be shown: there is no file yet.
+            Err(PackageError::NoManifest) if path.is_dir() => Err(Problem::usage(format!(
+                "{} is a folder without workflow.yaml, so it is no package.",
+                path.display()
+            ))
+            .fix("Name a file in it. A folder with workflow.yaml is a package: write name: and a word into it.")),
             Err(error) => Ok(Source {
                 name: path.display().to_string(),
                 bytes: std::fs::read(path).unwrap_or_default(),

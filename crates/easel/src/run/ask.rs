@@ -78,6 +78,10 @@ impl Asker {
     /// What somebody should know of the inputs a run starts with: those that are needed and blank, and those that the
     /// canvas does not know.
     pub fn doubts(workflow: &Workflow, input: &Input) -> Vec<String> {
+        // A graph says it in the run itself: its inputs are admitted before anything of it starts.
+        if workflow.graph().is_some() {
+            return Vec::new();
+        }
         let declared = workflow.inputs();
         let names = |names: Vec<&str>| names.join(", ");
         let needed = blank(&declared, input).into_iter();

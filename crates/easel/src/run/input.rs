@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use easel_runtime::graphs::document::Document;
 use easel_runtime::{Input, Object, Value};
 use serde_json::Value as Json;
 
@@ -51,6 +52,23 @@ pub fn first(arguments: &RunArguments, files: &LocalFiles) -> Result<Input, Prob
         custom_header,
         ..Input::default()
     })
+}
+
+/// Gives what the user says to the only input that a graph declares, or the only one that it needs: a graph with declared
+/// inputs takes them by name alone.
+pub fn name_the_message(graph: &Document, input: &mut Input) {
+    if input.query.is_null() || !input.inputs.is_empty() {
+        return;
+    }
+    let needed = graph.inputs.iter().filter(|declared| *declared.required);
+    let needed: Vec<_> = needed.collect();
+    let only = match (graph.inputs.as_slice(), needed.as_slice()) {
+        ([only], _) => only,
+        (_, [only]) => *only,
+        _ => return,
+    };
+    let said = std::mem::take(&mut input.query);
+    input.inputs.insert((*only.name).clone(), said);
 }
 
 /// What the user says; `-` is all of standard input.

@@ -72,7 +72,8 @@ impl Record {
         });
     }
 
-    /// The whole: `{"ending", "error"?, "question"?, "messages", "outputs", "history", "usage"}`.
+    /// The whole: `{"ending", "error"?, "question"?, "messages", "results"?, "outputs", "history", "usage"}`. `results` is
+    /// what a graph gives out.
     pub fn finish(self, session: &Session) -> Json {
         let outputs: Map<String, Json> = session
             .outputs()
@@ -87,6 +88,10 @@ impl Record {
             whole.extend(value.map(|value| (name.to_owned(), value)));
         }
         whole.insert("messages".to_owned(), self.messages.into());
+        if session.workflow().graph().is_some() {
+            let results = Value::from(session.results()).to_json();
+            whole.insert("results".to_owned(), results);
+        }
         whole.insert("outputs".to_owned(), outputs.into());
         whole.insert("history".to_owned(), self.steps.into());
         let usage = serde_json::to_value(session.usage()).unwrap_or_default();

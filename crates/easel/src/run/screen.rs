@@ -84,6 +84,14 @@ impl Screen {
         }
     }
 
+    /// Shows a line, whoever reads it.
+    pub fn notice(&mut self, text: &str) {
+        match self.is_watched() {
+            true => self.remark(text),
+            false => out::tell(&one_line(text)),
+        }
+    }
+
     /// Something that moves until it is [done](Screen::done); `None` where nobody watches.
     pub fn begin(&self, text: &str) -> Option<ProgressBar> {
         let moving = self.moving.as_ref()?;

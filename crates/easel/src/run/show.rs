@@ -7,6 +7,7 @@ use easel_runtime::{
 use serde_json::json;
 
 use super::record::Record;
+use super::results;
 use super::screen::Screen;
 use super::tree::Tree;
 use crate::cli::RunArguments;
@@ -120,6 +121,12 @@ impl Show {
         self.tree.clear(&self.screen);
         if !session.is_waiting() {
             self.question = None;
+        }
+        if let (Form::Text, Ok(Ending::Finished), Some(text)) =
+            (&self.form, ending, results::text(session))
+        {
+            self.screen.answer(&text);
+            self.screen.close_line();
         }
         if let Form::Json(record) = &mut self.form {
             record.turn_over(session, ending);

@@ -65,12 +65,15 @@ impl Tree {
                 let took = duration(i64::try_from(*milliseconds).unwrap_or(i64::MAX));
                 screen.remark(&format!("  {} called {tool} {took}", subject.name()));
             }
-            EventKind::Warning { subject, text } => {
-                let about = subject
-                    .as_ref()
-                    .map(|subject| format!("{}: ", subject.name()));
-                screen.remark(&format!("! {}{text}", about.unwrap_or_default()));
-            }
+            EventKind::Warning {
+                subject: Some(subject),
+                text,
+            } => screen.remark(&format!("! {}: {text}", subject.name())),
+            // It is about what the user gave, so it reaches the user.
+            EventKind::Warning {
+                subject: None,
+                text,
+            } => screen.notice(text),
             _ => {}
         }
     }
@@ -89,7 +92,10 @@ fn shown(subject: &Subject) -> bool {
 }
 
 fn opens_body(subject: &Subject) -> bool {
-    matches!(&**subject.component(), "Iteration" | "Loop")
+    matches!(
+        &**subject.component(),
+        "Iteration" | "Loop" | "map" | "loop" | "subgraph"
+    )
 }
 
 /// Milliseconds as people read them.

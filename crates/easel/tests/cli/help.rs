@@ -5,7 +5,7 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 9] = [
+    let verbs: [&[&str]; 14] = [
         &["--help"],
         &["run", "--help"],
         &["check", "--help"],
@@ -14,6 +14,11 @@ fn every_verb_explains_itself() {
         &["components", "--help"],
         &["export", "--help"],
         &["new", "--help"],
+        &["pack", "--help"],
+        &["unpack", "--help"],
+        &["requirements", "--help"],
+        &["schema", "--help"],
+        &["convert", "--help"],
         &["completions", "--help"],
     ];
     let mut all = String::new();

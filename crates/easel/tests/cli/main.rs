@@ -7,6 +7,8 @@ mod easel;
 mod graphs;
 mod help;
 mod model;
+mod package;
+mod python;
 mod run;
 mod scripts;
 mod secrets;
