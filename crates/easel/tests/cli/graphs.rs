@@ -197,6 +197,30 @@ fn an_operator_may_allow_cpython_and_the_record_says_which_ran() {
     );
 }
 
+#[test]
+fn cpython_runs_the_file_beside_a_graph_of_the_current_folder() {
+    let Some(python) = python3() else {
+        eprintln!("SKIPPED: there is no python3 on the PATH");
+        return;
+    };
+    let desk = Desk::new();
+    desk.write(
+        "g.yaml",
+        "name: g\nnodes: [{id: f, kind: function, callable: 'fns:run'}]\noutputs: [f]\n",
+    );
+    let python_code = "import statistics\n\ndef run(**kwargs):\n    return len(open('data.txt').read()) + statistics.mean([1, 2, 6])\n";
+    desk.write("fns.py", python_code);
+    desk.write("data.txt", "owls");
+    desk.write("easel.toml", &format!("[python]\ncpython = {python:?}\n"));
+    let done = desk.easel(&["run", "g.yaml"]);
+    assert_eq!(
+        (done.code, done.out.trim_end()),
+        (0, "7"),
+        "{}",
+        done.seen()
+    );
+}
+
 fn python3() -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|folder| folder.join("python3"));
