@@ -657,7 +657,7 @@ impl Writer<'_> {
                 routes.insert(label.to_string(), to.into());
             }
         }
-        if let Some(last) = routes.values().last().cloned() {
+        if let Some(last) = routes.values().next_back().cloned() {
             node.insert("default".to_owned(), last);
         }
         node.insert("routes".to_owned(), routes.into());
@@ -1076,10 +1076,10 @@ impl Writer<'_> {
                 .params
                 .get("prologue")
                 .is_some_and(|text| text.is_truthy())
-                && !begin
+                && begin
                     .params
                     .get("enablePrologue")
-                    .is_some_and(|on| !on.is_truthy())
+                    .is_none_or(|on| on.is_truthy())
         });
         if greets && mode != Some("task") {
             self.losses
