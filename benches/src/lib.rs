@@ -58,6 +58,41 @@ impl Canvas {
     }
 }
 
+/// A graph of `length` routers, each of which looks at the one before and goes on to the next.
+pub fn graph_chain(length: usize) -> Vec<u8> {
+    let mut text = "name: chain\nnodes:\n".to_owned();
+    for n in 0..length {
+        let (when, after) = match n {
+            0 => ("True".to_owned(), String::new()),
+            n => (
+                format!("nodes.r{} == 'r{n}'", n - 1),
+                format!(", depends_on: [r{}]", n - 1),
+            ),
+        };
+        let next = n + 1;
+        text += &format!(
+            "  - {{id: r{n}, kind: router, cases: [{{when: \"{when}\", to: r{next}}}]{after}}}\n"
+        );
+    }
+    text += &format!(
+        "  - {{id: r{length}, kind: output, depends_on: [r{}]}}\n",
+        length - 1
+    );
+    text.into_bytes()
+}
+
+/// A graph that maps over so many items with a body of two nodes.
+pub fn graph_map(items: usize) -> Vec<u8> {
+    let items: Vec<String> = (0..items).map(|n| n.to_string()).collect();
+    let items = items.join(", ");
+    format!(
+        "name: map\nnodes:\n  - id: m\n    kind: map\n    over: \"[{items}]\"\n    body:\n      \
+         - {{id: a, kind: router, cases: [{{when: item >= 0, to: b}}]}}\n      \
+         - {{id: b, kind: output, value: \"{{item}}\", depends_on: [a]}}\noutputs: [m]\n"
+    )
+    .into_bytes()
+}
+
 fn merge(script: &str) -> Json {
     json!({"method": "merge", "script": script, "delimiters": [","]})
 }

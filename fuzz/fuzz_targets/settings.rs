@@ -1,12 +1,9 @@
 //! `easel.toml`: what it says of models, providers and HTTP.
 #![no_main]
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig};
 use easel_runtime::models::{ChatModel, Registry};
-use easel_runtime::secrets::{Provider, Secret};
+use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::guard::Allow;
 use indexmap::IndexMap;
 use libfuzzer_sys::fuzz_target;
@@ -44,7 +41,7 @@ fuzz_target!(|text: &str| {
         }
     };
     let _ = Allow::parse(settings.http.allow.iter().map(String::as_str));
-    let secrets: Arc<dyn Provider> = Arc::new(HashMap::<String, Secret>::new());
+    let secrets = Resolver::default();
     match Registry::from_config(settings.models, &settings.providers, &secrets) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(registry) => {

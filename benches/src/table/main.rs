@@ -5,6 +5,8 @@
 
 mod engine;
 mod floor;
+mod graphs;
+mod masking;
 mod pairs;
 mod process;
 mod scopes;
@@ -30,7 +32,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 type Rows<'a> = dyn Fn() -> Result<(), Box<dyn Error>> + 'a;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let runtime = Builder::new_current_thread().build()?;
+    let mut first = std::env::args_os().skip(1);
+    if first.next().is_some_and(|word| word == graphs::WORKER) {
+        easel_sandbox::worker::main(first);
+        return Ok(());
+    }
+    let runtime = Builder::new_current_thread().enable_all().build()?;
     let mut arguments = std::env::args_os().skip(1).peekable();
     match arguments.peek().and_then(|first| first.to_str()) {
         Some(process::AT_ONCE) => return process::at_once(&runtime),
@@ -45,15 +52,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &Rows<'_>); 9] = [
+    let groups: [(&str, &Rows<'_>); 11] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
         ("runs", &|| at_once(&runtime)),
         ("scopes", &scopes),
         ("render", &render),
+        ("masking", &masking::rows),
         ("load", &|| largest(file)),
         ("growth", &growth),
+        ("graphs", &|| graphs::rows(&runtime)),
         ("process", &process::rows),
     ];
     for (group, rows) in groups {

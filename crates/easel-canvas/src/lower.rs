@@ -277,7 +277,7 @@ impl Lowering<'_> {
                 .push(Finding::TwoWaysAfterFailure { node: id.clone() });
         }
         let on_error = match otherwise {
-            Otherwise::Goto => goto,
+            Otherwise::Goto | Otherwise::GotoAndFail => goto,
             _ => Vec::new(),
         };
         let policy = Policy {

@@ -5,25 +5,40 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Severity;
+use crate::explain::graph::{format, functions, models, routers, texts, tools, wiring};
 use crate::explain::{edges, loops, nodes, references, rewrites, secrets};
 
 /// What a kind of diagnostic means: the source of `easel explain` and of the rules in SARIF.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name: words joined by hyphens. It never changes and never comes to mean anything else.
+    /// Its name: words joined by hyphens, of a code of graphs alone by underscores and dots. It never changes and never
+    /// comes to mean anything else.
     pub name: &'static str,
-    /// How bad it is.
+    /// How bad it is, at worst.
     pub severity: Severity,
+    /// In what it can be found.
+    pub dialect: Dialect,
     /// What is the case, in a few words.
     pub title: &'static str,
     /// What it means.
     pub means: &'static str,
     /// Why anybody should care.
     pub matters: &'static str,
-    /// A piece of a file that has it.
+    /// What has it: a piece of a canvas, or a whole graph.
     pub example: &'static str,
     /// What to do about it.
     pub fix: &'static str,
+}
+
+/// The dialects in which a code can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Canvases alone.
+    Canvas,
+    /// Graphs alone.
+    Graph,
+    /// Both.
+    Both,
 }
 
 /// Lists the codes once: the kinds, their order and their rules.
@@ -70,6 +85,91 @@ codes! {
     ReferenceAcrossBodies => references::REFERENCE_ACROSS_BODIES,
     /// An output has a name that belongs to the engine.
     ReservedName => nodes::RESERVED_NAME,
+
+    /// A value has a type that its key does not take.
+    Type => format::TYPE,
+    /// A key that has to be there is not.
+    Missing => format::MISSING,
+    /// A word is none of those that its key takes.
+    Choice => format::CHOICE,
+    /// YAML reads a name as a boolean, a number or nothing.
+    KeyNotText => format::KEY_NOT_TEXT,
+    /// A node is of a kind that there is not.
+    UnknownKind => format::UNKNOWN_KIND,
+    /// The graph has no nodes.
+    NoNodes => format::NO_NODES,
+    /// Two declared inputs have one name.
+    DuplicateInput => format::DUPLICATE_INPUT,
+    /// A node lacks a key that its kind needs.
+    Structure => format::STRUCTURE,
+    /// A dependency, an output or a handler is no node, or dependencies go in a circle.
+    Dag => wiring::DAG,
+    /// Something depends on an output node.
+    DependsOnOutput => wiring::DEPENDS_ON_OUTPUT,
+    /// An output node is to handle an error.
+    OutputAsHandler => wiring::OUTPUT_AS_HANDLER,
+    /// A handler does not depend on what it handles.
+    HandlerNotDownstream => wiring::HANDLER_NOT_DOWNSTREAM,
+    /// A body depends on something outside of it.
+    BodyDependencyOutside => wiring::BODY_DEPENDENCY_OUTSIDE,
+    /// A container gives out a node that its body does not have.
+    BodyOutputs => wiring::BODY_OUTPUTS,
+    /// A guard is blank.
+    BlankWhen => wiring::BLANK_WHEN,
+    /// A loop's condition is blank.
+    BlankUntil => wiring::BLANK_UNTIL,
+    /// A loop ends by a key that is no longer read.
+    BreakWhen => wiring::BREAK_WHEN,
+    /// No step names a declared input.
+    UnreadInput => wiring::UNREAD_INPUT,
+    /// An output has neither a dependency nor a value.
+    OutputEmpty => wiring::OUTPUT_EMPTY,
+    /// A router has neither routes nor cases.
+    RouterTargets => routers::NO_TARGETS,
+    /// A router has both routes and cases.
+    RoutesAndCases => routers::ROUTES_AND_CASES,
+    /// A router's label is blank.
+    RouterBlankLabel => routers::BLANK_LABEL,
+    /// A router leads to a node that its level does not have.
+    RouterUnknownTarget => routers::UNKNOWN_TARGET,
+    /// A router leads to a node that does not depend on it.
+    RouterTargetNotDownstream => routers::TARGET_NOT_DOWNSTREAM,
+    /// A router's key stands on another kind of node.
+    RouterKeyElsewhere => routers::KEY_ELSEWHERE,
+    /// A placeholder of a prompt that nothing fills.
+    TemplateVar => texts::TEMPLATE_VAR,
+    /// A placeholder of an argument that nothing fills.
+    ToolArgsTemplate => texts::TOOL_ARGS_TEMPLATE,
+    /// A placeholder of a result that nothing fills.
+    OutputTemplate => texts::OUTPUT_TEMPLATE,
+    /// A secret in a prompt.
+    SecretInPrompt => texts::SECRET_IN_PROMPT,
+    /// An expression that cannot be read.
+    ExpressionSyntax => texts::EXPRESSION_SYNTAX,
+    /// An expression with a name that there is not.
+    ExpressionName => texts::EXPRESSION_NAME,
+    /// The shape of an answer cannot be used.
+    Schema => models::SCHEMA,
+    /// A react step without tools.
+    Capability => models::CAPABILITY,
+    /// A structured answer of no shape.
+    StructuredWithoutSchema => models::STRUCTURED_WITHOUT_SCHEMA,
+    /// A shape and tools in one base step.
+    ShapeDisablesTools => models::SHAPE_DISABLES_TOOLS,
+    /// A tool's name is misspelt.
+    ToolTypo => tools::TYPO,
+    /// There is no such tool.
+    ToolGap => tools::GAP,
+    /// A tool is not given an argument that it needs.
+    ToolArgs => tools::TOOL_ARGS,
+    /// An argument takes a field of an answer without a shape.
+    SourceHasNoShape => tools::SOURCE_HAS_NO_SHAPE,
+    /// An argument takes a field that an answer does not have.
+    UnknownBoundField => tools::UNKNOWN_FIELD,
+    /// The sidecar is not a file of the package.
+    Functions => functions::SIDECAR,
+    /// There is no such function.
+    Callable => functions::CALLABLE,
 
     /// A component that Easel does not know.
     UnknownComponent => nodes::UNKNOWN_COMPONENT,
@@ -142,6 +242,61 @@ codes! {
     /// A text of the file looks like a key.
     SecretInFile => secrets::SECRET_IN_FILE,
 
+    /// A key that no graph has.
+    UnknownKey => format::UNKNOWN_KEY,
+    /// A key that this kind of node does not read.
+    InertKey => format::INERT_KEY,
+    /// A mapping has a key twice.
+    DuplicateKey => format::DUPLICATE_KEY,
+    /// An override changes nothing.
+    Override => format::OVERRIDE,
+    /// The graph names no result.
+    NoResult => wiring::NO_RESULT,
+    /// Nobody takes a node's value.
+    UnusedNode => wiring::UNUSED_NODE,
+    /// No node depends on any other.
+    Unconnected => wiring::UNCONNECTED,
+    /// A node hangs on nothing.
+    Isolated => wiring::ISOLATED,
+    /// A router is told nothing to judge.
+    ClassifiesOnNothing => routers::CLASSIFIES_ON_NOTHING,
+    /// A variable that may not be written yet.
+    TemplateVarUnsure => texts::TEMPLATE_VAR_UNSURE,
+    /// A placeholder in a text that is not filled in.
+    NotRendered => texts::NOT_RENDERED,
+    /// Braces that may be meant as text.
+    TemplateBraces => texts::TEMPLATE_BRACES,
+    /// A step is asked for what only a tool can do.
+    CapabilityGap => models::CAPABILITY_GAP,
+    /// A step without instructions.
+    NoInstructions => models::NO_INSTRUCTIONS,
+    /// A step names no model and none is the default.
+    AgentNoModel => models::NO_MODEL,
+    /// A provider that is not configured.
+    Provider => models::PROVIDER,
+    /// Several tools, and one round to use them.
+    ToolsExceedRounds => models::TOOLS_EXCEED_ROUNDS,
+    /// A tool step with several tools.
+    OnlyFirstTool => tools::ONLY_FIRST,
+    /// A tool lacks a setting.
+    SettingMissing => tools::SETTING_MISSING,
+    /// A setting that a tool does not have.
+    UnknownSetting => tools::UNKNOWN_SETTING,
+    /// Settings of a tool that the step does not have.
+    SettingForAbsentTool => tools::SETTING_FOR_ABSENT_TOOL,
+    /// An argument that no tool takes.
+    UnusedArgument => tools::UNUSED_ARGUMENT,
+    /// Secrets on a kind that takes none.
+    SecretUnusable => tools::SECRET_UNUSABLE,
+    /// A secret that no argument takes.
+    SecretUnbound => tools::SECRET_UNBOUND,
+    /// A function may not run here.
+    CallableProblem => functions::PROBLEM,
+    /// A function is given more than it takes.
+    UnexpectedKeyword => functions::UNEXPECTED_KEYWORD,
+    /// A function is not given what it needs.
+    MissingArgument => functions::MISSING_ARGUMENT,
+
     /// A field that nothing reads.
     UnknownField => nodes::UNKNOWN_FIELD,
     /// The drawing went under `graph`.
@@ -174,6 +329,9 @@ codes! {
     AnswerReplaced => rewrites::ANSWER_REPLACED,
     /// A Message was added.
     MessageAdded => rewrites::MESSAGE_ADDED,
+
+    /// A form of one field.
+    SingleField => wiring::SINGLE_FIELD,
 }
 
 impl Code {
@@ -182,14 +340,22 @@ impl Code {
         self.rule().name
     }
 
-    /// The code of that name, in any case.
+    /// The code of that name, in any case; hyphens, underscores and dots are taken for one another.
     pub fn find(name: &str) -> Option<Code> {
         let name = name.trim();
         Code::ALL
             .iter()
             .copied()
-            .find(|code| code.name().eq_ignore_ascii_case(name))
+            .find(|code| spelled_alike(code.name(), name))
     }
+}
+
+fn spelled_alike(a: &str, b: &str) -> bool {
+    let plain = |c: char| match c {
+        '_' | '.' => '-',
+        c => c.to_ascii_lowercase(),
+    };
+    a.chars().map(plain).eq(b.chars().map(plain))
 }
 
 impl fmt::Display for Code {
@@ -217,7 +383,11 @@ mod tests {
             let rule = code.rule();
             assert!(names.insert(rule.name), "{} names two codes", rule.name);
             assert_eq!(Code::find(rule.name), Some(code));
-            let word = |c: char| c.is_ascii_lowercase() || c == '-';
+            let joins = match rule.dialect {
+                Dialect::Graph => ['_', '.'],
+                Dialect::Canvas | Dialect::Both => ['-', '-'],
+            };
+            let word = |c: char| c.is_ascii_lowercase() || joins.contains(&c);
             assert!(rule.name.chars().all(word), "{}", rule.name);
             assert!(!rule.title.ends_with('.'), "{} has a title", rule.name);
             for sentence in [rule.means, rule.matters, rule.fix] {
@@ -226,6 +396,10 @@ mod tests {
             assert!(!rule.example.is_empty(), "{}", rule.name);
         }
         assert_eq!(Code::find(" No-Entry "), Some(Code::NoEntry));
+        assert_eq!(
+            Code::find("tool-args.template"),
+            Some(Code::ToolArgsTemplate)
+        );
         assert_eq!(Code::find("nonsense"), None);
     }
 

@@ -7,7 +7,7 @@ use easel_core::workflow::NodeId;
 
 use crate::canvas::Canvas;
 use crate::code::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::spots::{Spot, Spots};
 
 /// A canvas under check, and what was found so far.
@@ -23,6 +23,7 @@ pub(crate) struct Findings<'a> {
 /// One thing found; its line is looked up at the end, for all at once.
 pub(crate) struct Found {
     code: Code,
+    severity: Severity,
     node: Option<Arc<str>>,
     spot: Spot,
     message: String,
@@ -35,12 +36,19 @@ impl Found {
     pub fn new(code: Code, message: impl Into<String>) -> Found {
         Found {
             code,
+            severity: code.rule().severity,
             node: None,
             spot: Spot::Nowhere,
             message: message.into(),
             detail: None,
             fix: None,
         }
+    }
+
+    /// Says that it is less bad than the code's rule has it.
+    pub fn severity(mut self, severity: Severity) -> Found {
+        self.severity = severity;
+        self
     }
 
     /// Says which node it is about.
@@ -71,7 +79,7 @@ impl Found {
         let rule = self.code.rule();
         Diagnostic {
             code: self.code,
-            severity: rule.severity,
+            severity: self.severity,
             place,
             node: self.node,
             message: self.message,

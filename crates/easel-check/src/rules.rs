@@ -12,3 +12,5 @@ pub(crate) mod rewrites;
 pub(crate) mod secrets;
 pub(crate) mod structure;
 pub(crate) mod wiring;
+
+pub(crate) use structure::listed;

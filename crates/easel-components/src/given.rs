@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use easel_core::argument::{self, Argument};
 use easel_core::bind::ReadId;
 use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::template::{Piece, Rendering};
 use easel_core::{Object, Value};
-use easel_secrets::{Door, DoorError, Opened, OpenedValue, Part as Sealed, SealedValue, Unset};
+use easel_secrets::{Door, DoorError, Opened, OpenedValue, Unset};
 
 use crate::behaviour::Call;
 
@@ -104,23 +105,29 @@ impl Given {
     }
 
     /// The value with the secrets named in it and not put in; what is missing is `null`.
-    pub(crate) fn sealed(&self, call: &Call) -> SealedValue {
+    pub(crate) fn sealed(&self, call: &Call) -> Argument {
         match self {
             Given::Literal(value) => value.clone().into(),
             Given::Read(read) => call.inputs().get(*read).or_null().into(),
-            Given::Text(parts) => SealedValue::text(parts.iter().map(|part| match part {
-                Part::Text(literal) => Sealed::Text(literal.clone()),
-                Part::Read(read) => {
-                    let mut text = String::new();
-                    Rendering::Display.write(call.inputs().get(*read), &mut text);
-                    Sealed::Text(text.into())
-                }
-                Part::Secret(name) => Sealed::Secret(name.clone()),
-            })),
-            Given::List(items) => SealedValue::list(items.iter().map(|item| item.sealed(call))),
+            Given::Text(parts) => {
+                let parts = parts.iter().map(|part| match part {
+                    Part::Text(literal) => argument::Part::Text(literal.clone()),
+                    Part::Read(read) => {
+                        let mut text = String::new();
+                        Rendering::Display.write(call.inputs().get(*read), &mut text);
+                        argument::Part::Text(text.into())
+                    }
+                    Part::Secret(name) => argument::Part::Secret(name.clone()),
+                });
+                Argument::text(parts.collect())
+            }
+            Given::List(items) => {
+                Argument::array(items.iter().map(|item| item.sealed(call)).collect())
+            }
             Given::Object(members) => {
                 let members = members.iter();
-                SealedValue::object(members.map(|(name, given)| (name.clone(), given.sealed(call))))
+                let members = members.map(|(name, given)| (name.clone(), given.sealed(call)));
+                Argument::object(members.collect())
             }
         }
     }

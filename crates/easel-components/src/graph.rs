@@ -72,6 +72,3 @@ fn gives(
     }
     ports
 }
-
-#[cfg(test)]
-mod tests;

@@ -285,6 +285,7 @@ impl Trial {
                 world: self.world,
                 clock: Arc::new(self.clock),
             }),
+            functions: Arc::new(crate::NoFunctions),
             wire: recorder.clone(),
             gate: Gate::new("run-1", Resolver::default()),
         };

@@ -101,6 +101,13 @@ impl Argument {
     }
 }
 
+impl From<Value> for Argument {
+    /// An argument without secrets.
+    fn from(value: Value) -> Argument {
+        Argument::Value(value)
+    }
+}
+
 fn shown(parts: &[Part]) -> String {
     let mut text = String::new();
     for part in parts {

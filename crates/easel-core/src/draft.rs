@@ -317,8 +317,10 @@ pub enum Guard {
     None,
     /// Never: it is switched off.
     Disabled,
-    /// If the expression is true.
+    /// If the expression is true. One that fails fails the node.
     When(Expression),
+    /// If the expression is true. One that fails counts as false (`compat` of graphs, spec/graph-engine §18 Q7).
+    WhenSure(Expression),
 }
 
 /// A loop variable's first value.
@@ -391,4 +393,6 @@ pub enum Otherwise {
     Default(Value),
     /// The error edges are taken and the others die; the failure counts as handled.
     Goto,
+    /// The same, but the scope has failed when everything in it is settled (`compat` of graphs, spec/graph-engine §18 Q1).
+    GotoAndFail,
 }

@@ -492,6 +492,16 @@ impl Document {
             .next()
     }
 
+    /// Where the name of the member at a place stands in the text.
+    pub fn locate_key(&self, place: &[Step]) -> Option<Position> {
+        self.source.as_ref()?;
+        let (Step::Key(name), around) = place.split_last()? else {
+            return None;
+        };
+        let map = self.root.find(around)?.as_map()?;
+        Some(map.get(name)?.key.at)
+    }
+
     /// Whether the graph keeps the old engine's accidents.
     pub fn is_compat(&self) -> bool {
         self.compat.is_some()

@@ -234,6 +234,31 @@ fn keys_that_nothing_reads_are_found_at_every_level() {
 }
 
 #[test]
+fn sampling_is_inert_where_no_model_is_asked() {
+    let document = read(
+        "name: g\noutputs: [t]\nnodes: [{id: t, kind: tool, tools: [x], policy: {temperature: 1, retries: 1}}]\n",
+    );
+    assert_eq!(
+        codes(&document),
+        ["inert_key nodes[0].policy.temperature 3"]
+    );
+}
+
+#[test]
+fn a_place_is_found_by_its_value_its_key_or_what_is_around_it() {
+    let document = read("name: g\noutputs: [a]\nnodes:\n  - id: a\n    when: x\n");
+    let node = &document.nodes[0];
+    let line = |at: Option<Position>| at.map(|at| (at.line, at.column));
+    assert_eq!(line(document.locate(&node.key("when"))), Some((5, 11)));
+    assert_eq!(line(document.locate_key(&node.key("when"))), Some((5, 5)));
+    assert_eq!(
+        line(document.locate(&node.key("tools").index(3))),
+        Some((4, 5))
+    );
+    assert_eq!(document.locate_key(&node.key("tools")), None);
+}
+
+#[test]
 fn a_key_written_twice_is_warned_about_with_both_lines() {
     let document = read("name: g\nname: h\noutputs: [a]\nnodes: [{id: a}]\n");
     assert_eq!(codes(&document), ["duplicate_key name 2"]);

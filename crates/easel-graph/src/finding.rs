@@ -78,7 +78,8 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Code] = &[$(Code::$code,)*];
 
-            /// Its name: words joined by dots and underscores.
+            /// Its name, which is also that of the code in the check: words joined by dots and underscores, or by hyphens
+            /// where canvases have it too.
             pub fn name(self) -> &'static str {
                 match self { $(Code::$code => $name,)* }
             }
@@ -103,7 +104,7 @@ codes! {
     KeyNotText Error "key_not_text" "A name that YAML reads as a boolean, a number or nothing stands where a text belongs."
     UnknownKind Error "unknown_kind" "A node is of a kind that there is not."
     NoNodes Error "no_nodes" "The graph has no nodes."
-    DuplicateId Error "duplicate_id" "Two nodes of one level have the same id."
+    DuplicateId Error "duplicate-id" "Two nodes of one level have the same id."
     DuplicateInput Error "duplicate_input" "Two declared inputs have the same name."
     Dag Error "dag" "A dependency, an output or a handler names no node, or dependencies go in a circle."
     Structure Error "structure" "A node lacks a key that its kind needs."

@@ -11,6 +11,11 @@
 //! | the run's inputs | one variable, `inputs`, an object |
 //! | the rest | tasks |
 //!
+//! With `compat: neurosurfer-2.0`, some accidents of the old engine are kept (spec/graph-engine §18): a handled failure
+//! still fails its scope (Q1), a guard that fails prunes (Q7), a route is the first label that is part of the answer (Q13),
+//! a body gives the last node of the old order (Q16), a dependency that did not run is shown as `None` (Q30). Whom a router
+//! or an error route prunes is not among them (Q20): there is one rule for joins.
+//!
 //! A node that cannot be lowered is broken: it fails when it is reached, and a [`Finding`] says why.
 
 pub mod finding;
@@ -153,6 +158,7 @@ impl<'a> Lowering<'a> {
         let guard = match &node.when {
             _ if *node.disabled => Guard::Disabled,
             Some(when) => match reader.expression(&node.key("when"), when) {
+                Some(when) if self.document.is_compat() => Guard::WhenSure(when),
                 Some(when) => Guard::When(when),
                 None => Guard::None,
             },
@@ -192,7 +198,7 @@ impl<'a> Lowering<'a> {
             }),
             downstream: ids(others),
             on_error: ids(handlers),
-            reads: reader.reads,
+            reads: reader.reads.into_iter().collect(),
             writes: reader.writes,
             params: Value::from(made.params),
             fields: reader.fields,
@@ -216,6 +222,7 @@ impl<'a> Lowering<'a> {
             attempts: retries.saturating_add(1),
             delay_ms: (delay_s * 1_000.0) as u64,
             otherwise: match node.on_error {
+                Some(_) if self.document.is_compat() => Otherwise::GotoAndFail,
                 Some(_) => Otherwise::Goto,
                 None => Otherwise::Fail,
             },

@@ -186,6 +186,20 @@ impl Package {
         Package::alone(path, limits)
     }
 
+    /// Like [`open`](Package::open), of a folder that may lack a manifest: then it gets one with this name and nothing
+    /// else.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Package::open), but for a missing manifest.
+    pub fn open_or_name(folder: &Path, name: &str) -> Result<Package, PackageError> {
+        let mut files = folder::read(folder, Limits::default())?;
+        let manifest = Manifest::of_name(name, GRAPH);
+        let made_up = || manifest.to_yaml().into_bytes().into();
+        files.entry(MANIFEST.to_owned()).or_insert_with(made_up);
+        Package::of_files(files, Some(folder.to_owned()))
+    }
+
     /// Reads an archive.
     ///
     /// # Errors

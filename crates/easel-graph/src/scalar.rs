@@ -66,9 +66,12 @@ fn integer(text: &str) -> Option<Number> {
         if digits.is_empty() || !digits.chars().all(|c| c.is_digit(base)) {
             return None;
         }
-        let magnitude = digits.chars().fold(0.0, |sum, c| {
-            sum * f64::from(base) + f64::from(c.to_digit(base).unwrap_or_default())
-        });
+        let magnitude = match base {
+            10 => digits.parse().ok()?,
+            _ => digits.chars().fold(0.0, |sum, c| {
+                sum * f64::from(base) + f64::from(c.to_digit(base).unwrap_or_default())
+            }),
+        };
         Some(signed(magnitude, u64::from_str_radix(&digits, base).ok()))
     };
     if let Some(binary) = digits.strip_prefix("0b") {
@@ -199,7 +202,7 @@ mod tests {
             ("0:30", "text 0:30"),
             ("18446744073709551615", "big 18446744073709551615"),
             ("-9223372036854775808", "int -9223372036854775808"),
-            ("100000000000000000000", "float 100000000000000000000"),
+            ("99999999999999999999999", "float 100000000000000000000000"),
             ("1.0", "float 1"),
             ("1.", "float 1"),
             (".5", "float 0.5"),

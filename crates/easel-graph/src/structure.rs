@@ -4,12 +4,11 @@
 mod circle;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use crate::document::{Document, Node, Text};
 use crate::finding::{Code, Finding, Stage};
 use crate::kind::Kind;
-use crate::place::{Place, Position, Step};
+use crate::place::{Place, Position};
 
 /// With more findings than this, no further unknown word is compared with the known ones: that costs a look at each.
 pub(crate) const SUGGESTIONS: usize = 200;
@@ -287,7 +286,7 @@ impl<'a> Checker<'a> {
                     format!(
                         "`{id}` stands outside of this body, and a body depends on itself alone."
                     ),
-                    "Let the container depend on it; the body can then read its value by name."
+                    "Let the container depend on it, and the body name the variable that it writes (`writes`)."
                         .to_owned(),
                 ),
                 None => (
@@ -521,19 +520,13 @@ fn is_filled(document: &Document, node: &Node, key: &str) -> bool {
 
 /// The ids that a router may choose, each with its place.
 fn targets(node: &Node) -> impl Iterator<Item = (Place, &Text)> {
-    let routes = node.routes.iter().map(|route| {
-        let label: Arc<str> = route.label.value.clone();
-        (node.key("routes").key(&label), &route.to)
-    });
-    let cases = node.cases.iter().map(|case| {
-        let place: Place = case
-            .place
-            .iter()
-            .cloned()
-            .chain([Step::Key("to".into())])
-            .collect();
-        (place, &case.to)
-    });
+    let labels = node.key("routes");
+    let routes = node.routes.iter();
+    let routes = routes.map(move |route| (labels.key(&route.label), &route.to));
+    let cases = node
+        .cases
+        .iter()
+        .map(|case| (case.place.key("to"), &case.to));
     let default = node
         .default
         .iter()

@@ -3,8 +3,7 @@
 //! Pure attempts are made inline, one after the other; only what waits is kept under way. The journal is written before
 //! an effect that follows from it reaches the outside.
 
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use easel_core::event::{Answer, Completion, Event, Fact, Fault, Ports, Start, Ti
 use easel_core::machine::RunLife;
 use easel_core::workflow::NodeId;
 use easel_core::{Machine, Value};
-use easel_secrets::{Gate, MaskedStream, Unmasked};
+use easel_secrets::{Gate, Unmasked};
 use easel_tools::references::References;
 use futures::channel::mpsc;
 use futures::future::{Either, select};
@@ -30,6 +29,7 @@ use crate::engine::Engine;
 use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 use crate::journal::JournalError;
 use crate::masking;
+use crate::speech::Speech;
 use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
 use crate::workflow::Workflow;
@@ -69,8 +69,8 @@ pub(crate) struct Driver {
     /// Where the time goes.
     meter: Meter,
     gate: Gate,
-    /// Messages that are being said, by the firing that says them. Empty while there is nothing to mask.
-    speech: HashMap<Activation, MaskedStream>,
+    /// Messages that are being said.
+    speech: Speech,
     /// Secrets in numbers that people were told of.
     unmasked: BTreeSet<Unmasked>,
 }
@@ -132,8 +132,8 @@ impl Driver {
             asked: None,
             id: EventId::default(),
             meter,
+            speech: Speech::new(gate.clone()),
             gate,
-            speech: HashMap::new(),
             unmasked: BTreeSet::new(),
         };
         driver.emit(EventKind::WorkflowStarted { inputs }, observe);
@@ -382,7 +382,7 @@ impl Driver {
                     return;
                 };
                 let (content, part): (Arc<str>, MessagePart) = match piece.kind {
-                    PieceKind::Text(text) => match self.masked_piece(piece.speaker, text) {
+                    PieceKind::Text(text) => match self.speech.piece(piece.speaker, text) {
                         Some(text) => (text, MessagePart::Text),
                         None => return,
                     },
@@ -395,7 +395,7 @@ impl Driver {
                         ("".into(), MessagePart::ThinkEnd)
                     }
                     PieceKind::Reset => {
-                        self.speech.remove(&piece.speaker);
+                        self.speech.reset(piece.speaker);
                         let subject = self.subject(node);
                         return self.emit(EventKind::MessageReset { subject }, observe);
                     }
@@ -438,29 +438,12 @@ impl Driver {
         }
     }
 
-    /// What can be shown of a piece of a message now; `None` if nothing.
-    fn masked_piece(&mut self, speaker: Activation, text: Arc<str>) -> Option<Arc<str>> {
-        if !self.gate.is_armed() {
-            return Some(text);
-        }
-        let stream = self.speech.entry(speaker);
-        let stream = stream.or_insert_with(|| self.gate.stream());
-        match stream.push(&text) {
-            Cow::Borrowed(same) if same.len() == text.len() => Some(text),
-            masked => Some(masked.into()).filter(|masked: &Arc<str>| !masked.is_empty()),
-        }
-    }
-
     /// Shows what was held back of a message, because it might have gone on as a secret.
     fn said_all(&mut self, speaker: Activation, node: NodeId, observe: &mut Observer<'_>) {
-        let Some(mut stream) = self.speech.remove(&speaker) else {
-            return;
-        };
-        let rest = stream.finish();
-        if !rest.is_empty() {
+        if let Some(content) = self.speech.end(speaker) {
             let message = EventKind::Message {
                 subject: self.subject(node),
-                content: rest.into(),
+                content,
                 part: MessagePart::Text,
             };
             self.emit(message, observe);

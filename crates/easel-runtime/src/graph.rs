@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use easel_check::Place;
+use easel_check::graph::Callable;
 use easel_components::{Functions, NoFunctions, Registry};
 use easel_core::Machine;
 use easel_core::draft::{Draft, EffectClass};
@@ -23,6 +24,9 @@ pub trait Code: Send + Sync {
     /// # Errors
     /// Why there is none, to be read after a colon.
     fn schema(&self, class: &str) -> Result<Value, String>;
+
+    /// What is known of a function: `module:name`, `module.name`, or a name of the sidecar.
+    fn callable(&self, name: &str) -> Callable;
 
     /// Its functions, for one run.
     fn begin(&self) -> Arc<dyn Functions>;
@@ -127,6 +131,14 @@ impl GraphFile {
             ((*input.name).clone(), Value::from(declaration))
         });
         inputs.collect()
+    }
+
+    /// What is known of a function that the graph names.
+    pub(crate) fn callable(&self, name: &str) -> Callable {
+        match &self.code {
+            Some(code) => code.callable(name),
+            None => Callable::Unread,
+        }
     }
 
     /// The functions of its package, for one run.

@@ -38,6 +38,7 @@ mod masking;
 mod python;
 mod script;
 mod session;
+mod speech;
 mod timings;
 mod wire;
 mod workflow;

@@ -128,8 +128,12 @@ pub(crate) fn note(gate: &Gate, note: &mut Note) {
     match note {
         Note::Warning(text) => gate.mask_text(text),
         Note::ToolCall {
-            arguments, result, ..
+            tool,
+            arguments,
+            result,
+            ..
         } => {
+            gate.mask_text(tool);
             gate.mask_value(arguments);
             gate.mask_value(result);
         }

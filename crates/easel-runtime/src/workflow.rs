@@ -249,7 +249,9 @@ impl Workflow {
     pub fn check(&self, surroundings: &Surroundings<'_>) -> Vec<Diagnostic> {
         match &self.dialect {
             Dialect::Canvas(file) => easel_check::check(&self.as_canvas(file), surroundings),
-            Dialect::Graph(file) => easel_check::graph::check(&self.as_graph(file), surroundings),
+            Dialect::Graph(file) => {
+                self.as_graph(file, |graph| easel_check::graph::check(graph, surroundings))
+            }
         }
     }
 
@@ -257,7 +259,7 @@ impl Workflow {
     pub fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
         let refusals = self.refusals.get_or_init(|| match &self.dialect {
             Dialect::Canvas(file) => easel_check::refusals(&self.as_canvas(file)),
-            Dialect::Graph(file) => easel_check::graph::refusals(&self.as_graph(file)),
+            Dialect::Graph(file) => self.as_graph(file, easel_check::graph::refusals),
         });
         refusals.iter()
     }
@@ -266,18 +268,23 @@ impl Workflow {
     pub fn secrets(&self) -> &SecretUses {
         self.secrets.get_or_init(|| match &self.dialect {
             Dialect::Canvas(file) => easel_check::secret_uses(&self.as_canvas(file)),
-            Dialect::Graph(file) => easel_check::graph::secret_uses(&self.as_graph(file)),
+            Dialect::Graph(file) => self.as_graph(file, easel_check::graph::secret_uses),
         })
     }
 
-    fn as_graph<'a>(&'a self, file: &'a GraphFile) -> easel_check::graph::Graph<'a> {
-        easel_check::graph::Graph {
+    fn as_graph<R>(
+        &self,
+        file: &GraphFile,
+        ask: impl FnOnce(&easel_check::graph::Graph<'_>) -> R,
+    ) -> R {
+        ask(&easel_check::graph::Graph {
             document: &file.document,
             texts: &file.findings,
             structure: &self.structure,
             workflow: &self.compiled,
             catalog: &self.catalog,
-        }
+            functions: &|name| file.callable(name),
+        })
     }
 
     fn as_canvas<'a>(&'a self, file: &'a CanvasFile) -> Canvas<'a> {

@@ -4,6 +4,7 @@ mod interpreter;
 mod launch;
 mod process;
 mod session;
+mod starter;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use tokio::sync::OnceCell;
 use self::interpreter::Interpreter;
 pub use self::launch::{Bubblewrap, Confinement, WorkerProgram};
 pub use self::session::{Outcome, Session};
+use self::starter::Starter;
 use crate::error::SandboxError;
 use crate::limits::Limits;
 use crate::package::Package;
@@ -54,6 +56,7 @@ struct Shared {
     settings: Settings,
     /// What was found out about the allowed CPython, once.
     interpreter: OnceCell<Interpreter>,
+    starter: Starter,
     /// Where `bwrap` is, if it is on the PATH.
     bubblewrap: Option<PathBuf>,
 }
@@ -66,6 +69,7 @@ impl Sandbox {
             shared: Arc::new(Shared {
                 settings,
                 interpreter: OnceCell::new(),
+                starter: Starter::default(),
                 bubblewrap,
             }),
         }

@@ -5,13 +5,13 @@
 //!
 //! - It **reads** it without running it: a [`Source`] knows its functions with their parameters, what it imports, and
 //!   what in it is beyond the built-in interpreter. A check needs no more.
-//! - It **runs** it away from the host (feature `process`): a [`Sandbox`] starts workers, a [`Session`] holds the
+//! - It **runs** it away from the host (feature `process`): a `Sandbox` starts workers, a `Session` holds the
 //!   modules of one run, a call is keyword arguments in and a JSON value out. A worker that loops, eats memory or dies
 //!   takes nothing along.
 //!
 //! Two interpreters run Python. The built-in one, monty, is a part of the language without files, network or processes,
 //! inside a worker that the kernel limits. CPython is the whole language, where the operator allows it. Which of them
-//! runs a file is decided from its text alone, and every outcome says which did and why. `docs/design/0003-user-code.md`
+//! runs a file is decided from its text alone, and every outcome says which did and why. `docs/design/0004-user-code.md`
 //! says what holds them.
 //!
 //! | limit ([`Limits`]) | default |
@@ -24,7 +24,7 @@
 //! | a file that CPython writes | 64 MB |
 //! | a source file | 1 MB |
 //!
-//! The program on the other end of the pipes (feature `worker`) is [`worker::main`], behind a hidden verb of whatever
+//! The program on the other end of the pipes (feature `worker`) is `worker::main`, behind a hidden verb of whatever
 //! program hosts the sandbox.
 
 mod entry;
@@ -38,6 +38,7 @@ mod package;
 mod protocol;
 mod runtime;
 mod source;
+mod standard;
 #[cfg(feature = "worker")]
 pub mod worker;
 
@@ -55,3 +56,4 @@ pub use source::{
     Assigned, Class, Function, Import, MAX_SOURCE, Need, Parameter, ParameterKind, Place, Source,
     SourceError,
 };
+pub use standard::is_standard;

@@ -49,8 +49,11 @@ impl Package {
     }
 
     /// The folder with the package's data files. CPython starts in it and can read it, and nothing else of the kind.
+    /// A relative path counts from the current folder.
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Package {
-        self.root = Some(root.into());
+        let root = Path::new(".").join(root.into());
+        // Shown to CPython under its name: `.` would be put in place of everything else it needs.
+        self.root = Some(std::path::absolute(&root).unwrap_or(root));
         self
     }
 
@@ -224,8 +227,8 @@ pub enum PackageError {
         /// The bare name.
         name: Arc<str>,
     },
-    /// The file doesn't define the name.
-    #[error("{file} does not define {name}; it has {}", list(callables))]
+    /// The file doesn't define the name, or as plain data.
+    #[error("{file} has no {name} to call; it has {}", list(callables))]
     NoCallable {
         /// The file.
         file: Arc<str>,

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// Bytes in front of a frame: its length, least significant byte first.
 pub(crate) const HEADER: usize = 4;
 
+/// How the last words of a worker begin that the system, or its own watch, gives no more memory. Rust's own say so too.
+pub(crate) const OUT_OF_MEMORY: &str = "memory allocation of";
+
 /// What a worker is given before anything else.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Opening {

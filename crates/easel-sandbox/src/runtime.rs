@@ -67,8 +67,8 @@ pub enum PlanError {
     Package(#[from] PackageError),
     /// It needs CPython, which the operator doesn't allow.
     #[error(
-        "{entry} needs CPython: {}{what} is beyond the built-in interpreter; write it without, or have the operator \
-         allow CPython",
+        "{entry} needs CPython: {}{what} is beyond the built-in interpreter; write it without, or name a CPython \
+         in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)",
         at(file.as_deref(), *place)
     )]
     NeedsCPython {
@@ -132,7 +132,8 @@ impl Package {
             .imports()
             .iter()
             .any(|i| i.at_top && i.binds.is_none());
-        if !source.defines(first) && !takes_all {
+        let is_data = attribute == first && source.is_data(first);
+        if is_data || (!source.defines(first) && !takes_all) {
             return Err(PackageError::NoCallable {
                 file,
                 name: attribute.into(),
@@ -311,17 +312,18 @@ mod tests {
         assert_eq!(
             plan(&busy, "p.a:run", &Allowed::MontyOnly).unwrap_err(),
             "p.a:run needs CPython: p/__init__.py: code that runs before its neighbours is beyond the built-in \
-             interpreter; write it without, or have the operator allow CPython"
+             interpreter; write it without, or name a CPython in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)"
         );
     }
 
     #[test]
     fn what_is_not_there_is_told_with_what_is() {
-        let package = package(&[("nodes/a.py", "def run(): pass\n")]);
+        let package = package(&[("nodes/a.py", "LIMIT = 3\ndef run(): pass\n")]);
         for (entry, words) in [
+            ("nodes.a:walk", "nodes/a.py has no walk to call; it has run"),
             (
-                "nodes.a:walk",
-                "nodes/a.py does not define walk; it has run",
+                "nodes.a:LIMIT",
+                "nodes/a.py has no LIMIT to call; it has run",
             ),
             (
                 "nodes.b:run",
@@ -348,7 +350,7 @@ mod tests {
         assert_eq!(
             plan(&package, "math:sqrt", &Allowed::MontyOnly).unwrap_err(),
             "math:sqrt needs CPython: the module \"math\", which is no file of the package, is beyond the built-in \
-             interpreter; write it without, or have the operator allow CPython"
+             interpreter; write it without, or name a CPython in easel.toml (`[python] cpython = \"/usr/bin/python3\"`)"
         );
     }
 

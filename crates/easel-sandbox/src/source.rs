@@ -106,6 +106,14 @@ impl Source {
                 .any(|i| i.at_top && i.binds.as_deref() == Some(name))
     }
 
+    /// True if the module has the name and it cannot be called, as far as its text tells.
+    pub fn is_data(&self, name: &str) -> bool {
+        let data = self.assigned.iter().any(|a| &*a.name == name && a.is_data);
+        let function = self.function(name).is_some();
+        let class = self.classes.iter().any(|c| &*c.name == name);
+        data && !function && !class
+    }
+
     /// Public names that can probably be called: functions, classes and imported names, sorted.
     pub fn callables(&self) -> Vec<&str> {
         let names: BTreeSet<&str> = self
@@ -196,6 +204,8 @@ pub struct Class {
 pub struct Assigned {
     /// The name.
     pub name: Arc<str>,
+    /// True if it is only ever given a number, a text, a list or other plain data: then it cannot be called.
+    pub is_data: bool,
     /// Where it stands first.
     pub place: Place,
 }

@@ -6,6 +6,7 @@ mod convert;
 mod files;
 mod limit;
 mod python;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

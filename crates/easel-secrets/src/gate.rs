@@ -6,15 +6,16 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use easel_core::argument::Argument;
 use easel_core::event::Timestamp;
 use easel_core::{Object, Value};
 
 use crate::error::SecretError;
+use crate::fill;
 use crate::mask::{Masker, Tally};
 use crate::mask_value::Unmasked;
 use crate::receipt::{Receipt, ReceiptEntry};
 use crate::resolver::Resolver;
-use crate::sealed::SealedValue;
 use crate::secret::{Opened, OpenedValue, Secret};
 use crate::stream::MaskStream;
 
@@ -332,12 +333,12 @@ impl Door<'_> {
         self.pass(place, Secret::new(value), "file")
     }
 
-    /// A value with its secrets put in, for the sink.
+    /// An argument with its secrets put in, for the sink.
     ///
     /// # Errors
     /// A secret is not set and must be, or cannot be had.
-    pub fn open(&self, sealed: &SealedValue, unset: Unset) -> Result<OpenedValue, DoorError> {
-        let value = sealed.filled(&mut |name, text| {
+    pub fn open(&self, argument: &Argument, unset: Unset) -> Result<OpenedValue, DoorError> {
+        let value = fill::filled(argument, &mut |name, text| {
             match (self.secret(name)?, unset) {
                 (Some(opened), _) => text.push_str(opened.expose()),
                 (None, Unset::AsWritten) => text.push_str(&format!("${{{name}}}")),

@@ -15,7 +15,8 @@
 //! secret into something [`Opened`]. From then on the gate's [`Masker`] takes the value out of every text on its way out,
 //! also in the forms in which values travel, and the run's [`Receipt`] says where it went.
 //!
-//! Arguments with secrets in them are [`SealedValue`]s: what is shown of one has `${NAME}` in it.
+//! Arguments with secrets in them are [`Argument`](easel_core::argument::Argument)s, which name them: what is
+//! shown of one has `${NAME}` in it.
 //!
 //! # The invariant
 //!
@@ -30,6 +31,7 @@
 
 mod env_file;
 mod error;
+mod fill;
 mod forms;
 mod gate;
 mod key;
@@ -39,7 +41,6 @@ mod name;
 mod provider;
 mod receipt;
 mod resolver;
-mod sealed;
 mod secret;
 mod sieve;
 mod stream;
@@ -55,7 +56,6 @@ pub use name::{is_name, names};
 pub use provider::{Environment, Provider};
 pub use receipt::{BadReceipt, Receipt, ReceiptEntry, ReceiptSignature, SignedReceipt};
 pub use resolver::{Found, Resolver};
-pub use sealed::{Part, SealedValue};
 pub use secret::{Opened, OpenedValue, Secret};
 pub use stream::MaskStream;
 pub use vault::{Listed, Vault};

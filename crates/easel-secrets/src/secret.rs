@@ -94,7 +94,8 @@ impl fmt::Debug for Opened {
     }
 }
 
-/// A value with secrets in it on its way into a tool: a [`SealedValue`](crate::SealedValue) that a door has opened.
+/// A value with secrets in it on its way into a tool: an
+/// [`Argument`](easel_core::argument::Argument) that a door has opened.
 ///
 /// It is a [`Value`] from which nobody can tell what is secret in it, so it goes to the tool whole and nowhere else.
 #[derive(Clone)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
+use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
@@ -104,11 +105,12 @@ fn ollama_address(host: &str) -> String {
 
 /// How to come by a model, for people who have none.
 pub const HOW_TO_SET_A_MODEL: &str = "Name a model with --model NAME@PROVIDER, where the provider is openai, anthropic or \
-     gemini with its key in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) or ollama; or any server with \
+     gemini with its key set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY; in the environment or with `easel secrets set`) or ollama; or any server with \
      --model NAME --base-url URL; or [providers] and [models] in easel.toml. Without a model, --world FILE answers from a file.";
 
 impl Config {
-    /// Reads the named file, else `easel.toml` here if there is one; then adds providers that the environment knows.
+    /// Reads the named file, else `easel.toml` here if there is one; then adds providers whose key is set or whose address the
+    /// environment knows.
     pub fn read(named: Option<&Path>) -> Result<Config, Problem> {
         let named = named.filter(|path| !path.as_os_str().is_empty());
         let path = match named {
@@ -119,7 +121,7 @@ impl Config {
             Some(path) => Config::from_file(&path)?,
             None => Config::default(),
         };
-        config.add_well_known();
+        config.add_well_known(&keyring::resolver()?);
         Ok(config)
     }
 
@@ -133,7 +135,9 @@ impl Config {
             Some(url) => {
                 let mut provider = ProviderConfig::new(ProviderKind::OpenAi);
                 provider.base_url = Some(url.to_owned());
-                provider.key = is_set("OPENAI_API_KEY").then(|| "OPENAI_API_KEY".to_owned());
+                let key = "OPENAI_API_KEY";
+                let found = keyring::resolver()?.find(key);
+                provider.key = matches!(found, Ok(Some(_))).then(|| key.to_owned());
                 config.providers.insert(FLAGGED.to_owned(), provider);
                 format!("{model}@{FLAGGED}")
             }
@@ -161,13 +165,15 @@ impl Config {
         })
     }
 
-    fn add_well_known(&mut self) {
+    fn add_well_known(&mut self, secrets: &Resolver) {
+        // A place that cannot be asked is told of when a model needs its key.
+        let has_key = |name: &str| matches!(secrets.find(name), Ok(Some(_)));
         for (name, kind, key, address) in WELL_KNOWN {
-            if self.names(name) || !(is_set(key) || is_set(address)) {
+            if self.names(name) || !(has_key(key) || is_set(address)) {
                 continue;
             }
             let mut provider = ProviderConfig::new(kind);
-            provider.key = is_set(key).then(|| key.to_owned());
+            provider.key = has_key(key).then(|| key.to_owned());
             provider.base_url = std::env::var(address)
                 .ok()
                 .filter(|value| !value.trim().is_empty())

@@ -35,7 +35,7 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
     // An export carries names of secrets, never values.
     let lifted = Lifted::of(workflow.secrets(), |_, _| Ok::<_, Infallible>(false));
     let Ok(lifted) = lifted;
-    let text = lifted.rewrite(&text);
+    let (text, lifted, _) = lifted.rewrite(&text);
     for (name, _) in lifted.secrets() {
         out::tell(&format!(
             "left out: a credential; ${{{name}}} stands for it"

@@ -40,7 +40,14 @@ pub fn import(arguments: &ImportArguments) -> Result<Exit, Problem> {
         false => String::from_utf8_lossy(&read::bytes(&arguments.file)?).into_owned(),
     };
     let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-    let rewritten = format!("{}{}", &text[..mark], lifted.rewrite(&text[mark..]));
+    let (rewritten, lifted, left) = lifted.rewrite(&text[mark..]);
+    let rewritten = format!("{}{rewritten}", &text[..mark]);
+    for field in left {
+        out::tell(&format!(
+            "A credential for {field} is written out in a form that cannot be rewritten, and is left. Replace it yourself: easel check {}",
+            source.name
+        ));
+    }
     let vault = match lifted.is_empty() {
         true => None,
         false => Some(keyring::vault()?),

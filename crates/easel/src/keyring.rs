@@ -28,8 +28,10 @@ fn home() -> Option<PathBuf> {
 
 fn needed_home() -> Result<PathBuf, Problem> {
     home().ok_or_else(|| {
-        Problem::usage("There is no place for the vault: this user has no home folder.")
-            .fix("Set EASEL_HOME to a folder that is yours alone.")
+        Problem::usage(
+            "There is no place for the vault and its keys: this user has no home folder.",
+        )
+        .fix("Set EASEL_HOME to a folder that is yours alone.")
     })
 }
 

@@ -1,7 +1,10 @@
 //! Credentials that are written out in a workflow, and names to put in their place.
 
+use std::collections::HashSet;
+
+use easel_runtime::canvas::rewrite::member_texts;
 use easel_runtime::check::SecretUses;
-use easel_runtime::secrets::Secret;
+use easel_runtime::secrets::{MASK, Masker, Secret};
 use indexmap::IndexMap;
 
 /// Credentials by the name that stands for each from now on.
@@ -51,35 +54,43 @@ impl Lifted {
 
     /// Each name with its value, once.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, Secret)> {
-        let mut seen = std::collections::HashSet::new();
-        let pairs = self.names.iter();
-        pairs.filter_map(move |((value, _), name)| {
-            seen.insert(name.as_str())
-                .then(|| (name.as_str(), Secret::new(value.as_str())))
-        })
+        let pairs = self
+            .names
+            .iter()
+            .map(|((value, _), name)| (&**name, &**value));
+        let values: IndexMap<&str, &str> = pairs.collect();
+        let values = values.into_iter();
+        values.map(|(name, value)| (name, Secret::new(value)))
     }
 
-    /// The file with names in place of credentials, every other byte as it is.
-    pub fn rewrite(&self, text: &str) -> String {
-        easel_runtime::canvas::rewrite::member_texts(text, &mut |member, value| {
-            let key = (value.to_owned(), member.to_owned());
-            self.names.get(&key).map(|name| format!("${{{name}}}"))
-        })
+    /// The file with names in place of credentials, every other byte as it is; and without those credentials that could
+    /// not be found in it by their names, of old shapes for example: these are left in the file.
+    pub fn rewrite(mut self, text: &str) -> (String, Lifted, Vec<String>) {
+        let mut found = HashSet::new();
+        let rewritten = member_texts(text, &mut |member, value| {
+            let name = self.names.get(&(value.to_owned(), member.to_owned()))?;
+            found.insert(name.clone());
+            Some(format!("${{{name}}}"))
+        });
+        let mut left: Vec<String> = Vec::new();
+        self.names.retain(|(_, field), name| {
+            let there = found.contains(name);
+            if !there {
+                left.push(field.clone());
+            }
+            there
+        });
+        (rewritten, self, left)
     }
 
     /// How many times a credential still stands in a text.
     pub fn left_in(&self, text: &str) -> usize {
-        let masked = self.secrets().map(|(_, secret)| secret).collect::<Vec<_>>();
-        match easel_runtime::secrets::Masker::new(&masked) {
-            Ok(masker) => {
-                masker
-                    .mask(text)
-                    .matches(easel_runtime::secrets::MASK)
-                    .count()
-                    - text.matches(easel_runtime::secrets::MASK).count()
-            }
-            Err(_) => 0,
-        }
+        let secrets: Vec<Secret> = self.secrets().map(|(_, secret)| secret).collect();
+        let Ok(masker) = Masker::new(&secrets) else {
+            return 0;
+        };
+        let masks = |text: &str| text.matches(MASK).count();
+        masks(&masker.mask(text)).saturating_sub(masks(text))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use easel_check::{Code, Severity};
+use easel_check::{Code, Dialect, Severity};
 use easel_runtime::catalog::{Catalog, page};
 use easel_runtime::{Engine, Workflow};
 
@@ -115,8 +115,9 @@ fn the_page_of_graph_keys_is_up_to_date() {
 fn the_page_of_the_check_is_up_to_date() {
     let mut page = String::from(
         "# The check\n\n\
-         What `easel check` can say about a canvas. An *error* refuses a run. With a *warning* the canvas runs, and a node may\n\
-         fail, or do something that nobody meant. An *info* is worth knowing. `easel explain CODE` shows one of these.\n\n\
+         What `easel check` can say about a canvas or a graph. An *error* refuses a run. With a *warning* the workflow runs, and a\n\
+         node may fail, or do something that nobody meant. An *info* is worth knowing. `easel explain CODE` shows one of these.\n\n\
+         Codes of graphs alone stand behind those of canvases and of both; their examples are whole graphs.\n\n\
          This page is made from the rules themselves.\n",
     );
     for severity in [Severity::Error, Severity::Warning, Severity::Info] {
@@ -124,9 +125,14 @@ fn the_page_of_the_check_is_up_to_date() {
         let _ = write!(page, "\n## {}\n", heading(severity));
         let codes = Code::ALL.iter().map(|code| code.rule());
         for rule in codes.filter(|rule| rule.severity == severity) {
+            let (about, language) = match rule.dialect {
+                Dialect::Canvas => ("Canvases", "text"),
+                Dialect::Both => ("Canvases and graphs", "text"),
+                Dialect::Graph => ("Graphs", "yaml"),
+            };
             let _ = write!(
                 page,
-                "\n### {}\n\n*{}.* {} {}\n\n```text\n{}\n```\n\n**What to do:** {}\n",
+                "\n### {}\n\n*{about}: {}.* {} {}\n\n```{language}\n{}\n```\n\n**What to do:** {}\n",
                 rule.name, rule.title, rule.means, rule.matters, rule.example, rule.fix
             );
         }

@@ -1,11 +1,15 @@
 //! Edges and branches.
 
-use crate::code::Rule;
+use crate::code::{
+    Dialect::{Both, Canvas},
+    Rule,
+};
 use crate::diagnostic::Severity::{Error, Warning};
 
 pub(crate) const EDGE_TO_NOTHING: Rule = Rule {
     name: "edge-to-nothing",
     severity: Error,
+    dialect: Canvas,
     title: "an edge leads to nothing",
     means: "A node names another behind it, under `downstream` or `exception_goto`, that is not in the canvas. Mostly it was deleted or renamed.",
     matters: "The run would end there without a word, and what was meant to follow would be missing from the answer.",
@@ -16,6 +20,7 @@ pub(crate) const EDGE_TO_NOTHING: Rule = Rule {
 pub(crate) const EDGE_ACROSS_BODIES: Rule = Rule {
     name: "edge-across-bodies",
     severity: Error,
+    dialect: Canvas,
     title: "an edge leads into a body or out of one",
     means: "The body of an Iteration or Loop runs once a pass. An edge joins a node in it with one that is not.",
     matters: "It is open in which pass the node outside would run, and how often.",
@@ -26,6 +31,7 @@ pub(crate) const EDGE_ACROSS_BODIES: Rule = Rule {
 pub(crate) const ONE_SIDED_EDGE: Rule = Rule {
     name: "one-sided-edge",
     severity: Warning,
+    dialect: Canvas,
     title: "an edge stands on one side only",
     means: "An edge is kept up to three times: under `downstream` of its source, under `upstream` of its target, and as a line of the drawing. Here one of them lacks it.",
     matters: "Easel takes the union, other programs one of the three, so the canvas may run differently elsewhere. Often somebody deleted the edge in one place and not in the other.",
@@ -37,6 +43,7 @@ pub(crate) const ONE_SIDED_EDGE: Rule = Rule {
 pub(crate) const SELF_EDGE: Rule = Rule {
     name: "self-edge",
     severity: Warning,
+    dialect: Canvas,
     title: "a node leads to itself",
     means: "A node names itself under `downstream`.",
     matters: "It would wait for itself for ever; the edge is left out.",
@@ -47,8 +54,9 @@ pub(crate) const SELF_EDGE: Rule = Rule {
 pub(crate) const UNREACHABLE_NODE: Rule = Rule {
     name: "unreachable-node",
     severity: Warning,
+    dialect: Both,
     title: "no edge leads to it",
-    means: "No way along the edges leads from the start of the canvas, or of the body it stands in, to this node.",
+    means: "No way along the edges leads from the start of the canvas, or of the body it stands in, to this node. In a graph: all that it depends on is disabled.",
     matters: "It never runs, and references to it are always missing.",
     example: r#""Message:Alone": {"obj": {"component_name": "Message", "params": {"content": ["?"]}}, "upstream": []}"#,
     fix: "Lead an edge to it, or remove it.",
@@ -57,6 +65,7 @@ pub(crate) const UNREACHABLE_NODE: Rule = Rule {
 pub(crate) const NO_SUCH_TARGET: Rule = Rule {
     name: "no-such-target",
     severity: Warning,
+    dialect: Canvas,
     title: "a branch leads to nothing",
     means: "A case of a Switch or a category of a Categorize names a node that is not in the canvas.",
     matters: "The run fails when that case is chosen, which may be rare.",
@@ -67,6 +76,7 @@ pub(crate) const NO_SUCH_TARGET: Rule = Rule {
 pub(crate) const TARGET_WITHOUT_EDGE: Rule = Rule {
     name: "target-without-edge",
     severity: Warning,
+    dialect: Canvas,
     title: "a branch leads where it has no edge",
     means: "A case names a node, but there is no edge from the branch to it. Easel goes on there all the same.",
     matters: "The drawing does not show where the run goes, and other programs may not go there.",
@@ -77,6 +87,7 @@ pub(crate) const TARGET_WITHOUT_EDGE: Rule = Rule {
 pub(crate) const BRANCH_WITHOUT_ELSE: Rule = Rule {
     name: "branch-without-else",
     severity: Warning,
+    dialect: Canvas,
     title: "nothing happens otherwise",
     means: "A Switch does not say where the run goes on when none of its cases holds: `end_cpn_ids` is empty.",
     matters: "Then everything behind it is left out, and the user may get no answer.",
@@ -87,8 +98,9 @@ pub(crate) const BRANCH_WITHOUT_ELSE: Rule = Rule {
 pub(crate) const TARGET_RUNS_ANYWAY: Rule = Rule {
     name: "target-runs-anyway",
     severity: Warning,
+    dialect: Both,
     title: "it runs even if it is not chosen",
-    means: "A branch kills the edges it does not choose, not the nodes. This target has another edge, from a node that runs whatever the branch chooses.",
+    means: "A branch kills the edges it does not choose, not the nodes. This target has another edge, in a graph another dependency, from a node that runs whatever the branch chooses.",
     matters: "The node runs in every case, and the branch has no say in it.",
     example: r#"begin -> Switch -> Message:M
 begin -> Agent:A -> Message:M      (M runs after A even if the Switch leads elsewhere)"#,

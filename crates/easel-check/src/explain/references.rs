@@ -1,11 +1,15 @@
 //! References.
 
-use crate::code::Rule;
+use crate::code::{
+    Dialect::{Both, Canvas},
+    Rule,
+};
 use crate::diagnostic::Severity::{Error, Warning};
 
 pub(crate) const REFERENCE_CIRCLE: Rule = Rule {
     name: "reference-circle",
     severity: Error,
+    dialect: Both,
     title: "nodes wait for one another",
     means: "Each of these nodes reads an output of the next, round in a circle, so none can be first.",
     matters: "None of them could ever run with the values it asks for.",
@@ -16,8 +20,9 @@ pub(crate) const REFERENCE_CIRCLE: Rule = Rule {
 pub(crate) const REFERENCE_ACROSS_BODIES: Rule = Rule {
     name: "reference-across-bodies",
     severity: Error,
+    dialect: Both,
     title: "a reference from one body into another",
-    means: "A node inside an Iteration or Loop reads one inside another body.",
+    means: "A node reads one inside a body that it is not in.",
     matters: "Each body has its own passes, so it is open which pass is meant.",
     example: r#"Message:InFirst reads "{Agent:InSecond@content}""#,
     fix: "Read what the other container collected (`{Iteration:Second@lines}`), or move both nodes into the same body.",
@@ -26,8 +31,9 @@ pub(crate) const REFERENCE_ACROSS_BODIES: Rule = Rule {
 pub(crate) const UNKNOWN_REFERENCE: Rule = Rule {
     name: "unknown-reference",
     severity: Warning,
+    dialect: Both,
     title: "a reference to nothing",
-    means: "A reference names a node or a variable that is not in the canvas.",
+    means: "A reference names a node or a variable that is not there.",
     matters: "The run fails when it reaches the node that reads it.",
     example: r#""content": ["Hello {env.nmae}"]"#,
     fix: "Correct the name; the message lists what there is.",
@@ -36,6 +42,7 @@ pub(crate) const UNKNOWN_REFERENCE: Rule = Rule {
 pub(crate) const NOT_A_REFERENCE: Rule = Rule {
     name: "not-a-reference",
     severity: Warning,
+    dialect: Canvas,
     title: "no reference where one belongs",
     means: "A parameter that has to name a value holds a text that cannot name one.",
     matters: "What depends on it does not happen: the test never holds, the output stays empty, the assignment is left out.",
@@ -46,6 +53,7 @@ pub(crate) const NOT_A_REFERENCE: Rule = Rule {
 pub(crate) const UNKNOWN_PORT: Rule = Rule {
     name: "unknown-port",
     severity: Warning,
+    dialect: Canvas,
     title: "the node has no such output",
     means: "A reference names an output that the component does not have and that the node does not declare.",
     matters: "It is always missing, and missing reads as empty text: nothing fails, and the answer lacks a piece.",
@@ -56,6 +64,7 @@ pub(crate) const UNKNOWN_PORT: Rule = Rule {
 pub(crate) const MAYBE_MISSING: Rule = Rule {
     name: "maybe-missing",
     severity: Warning,
+    dialect: Canvas,
     title: "it may be missing on some path",
     means: "A node reads another that a branch may leave out, while the node itself runs all the same.",
     matters: "On that path the value is missing, which reads as empty text: the prompt or the answer has a hole.",
@@ -67,6 +76,7 @@ Switch -> Message:M      ("{Agent:Search@content}" is missing in M on this way)"
 pub(crate) const ORDERING_LEFT_OUT: Rule = Rule {
     name: "ordering-left-out",
     severity: Warning,
+    dialect: Both,
     title: "it does not wait for what it reads",
     means: "A node reads a value that is only made behind it, or that another node writes behind it. Waiting for that would close a circle, so it does not wait.",
     matters: "It reads what is there at that moment: mostly nothing.",
@@ -77,6 +87,7 @@ pub(crate) const ORDERING_LEFT_OUT: Rule = Rule {
 pub(crate) const UNUSED_INPUT: Rule = Rule {
     name: "unused-input",
     severity: Warning,
+    dialect: Canvas,
     title: "nothing reads this input",
     means: "Begin asks for an input that no node reads.",
     matters: "Users fill it in and it changes nothing; mostly a reference to it is misspelt.",

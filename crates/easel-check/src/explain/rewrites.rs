@@ -1,6 +1,6 @@
 //! What was rewritten because the file has a shape of former times.
 
-use crate::code::Rule;
+use crate::code::{Dialect::Canvas, Rule};
 use crate::diagnostic::Severity::{Info, Warning};
 
 /// Why it matters that a shape was rewritten: the same for all.
@@ -12,6 +12,7 @@ const NOTHING: &str = "Nothing has to be done; export the canvas to have the pre
 pub(crate) const SUB_AGENT_LEFT_OUT: Rule = Rule {
     name: "sub-agent-left-out",
     severity: Warning,
+    dialect: Canvas,
     title: "a sub-agent was left out",
     means: "In the drawing an agent is, by way of others, one of its own tools, or stands too deep in the tools of others.",
     matters: "Such an agent cannot be written down as a tool, so the agent above it has one tool less than is drawn.",
@@ -29,6 +30,7 @@ const fn rewrite(
     Rule {
         name,
         severity: Info,
+        dialect: Canvas,
         title,
         means,
         matters: HARMLESS,

@@ -120,7 +120,10 @@ impl Flow {
                 End::Outside => None,
             })
             .collect();
-        let fails_elsewhere = node.draft.policy.otherwise == Otherwise::Goto;
+        let fails_elsewhere = matches!(
+            node.draft.policy.otherwise,
+            Otherwise::Goto | Otherwise::GotoAndFail
+        );
         let mut complete = true;
         let mut choices = 0;
         // The node that stands for a loop leaves it by one edge or another; nobody knows which.

@@ -69,11 +69,12 @@ impl WrittenOut {
 }
 
 impl SecretUses {
-    /// Of a workflow that asks for these and writes none out.
-    pub(crate) fn asking(asked: Vec<SecretUse>) -> SecretUses {
+    /// Of a workflow that asks for some and writes others out.
+    pub(crate) fn of(asked: Vec<SecretUse>, written_out: Vec<WrittenOut>) -> SecretUses {
         SecretUses {
             asked,
-            ..SecretUses::default()
+            misplaced: Vec::new(),
+            written_out,
         }
     }
 

@@ -162,7 +162,7 @@ fn first_of(findings: &Findings<'_>, code: Code, nodes: &[Arc<str>], message: St
 }
 
 /// Ids in a row: `` `a`, `b` and `c` ``.
-pub(super) fn listed<S: AsRef<str>>(ids: &[S]) -> String {
+pub(crate) fn listed<S: AsRef<str>>(ids: &[S]) -> String {
     let quoted: Vec<String> = ids.iter().map(|id| format!("`{}`", id.as_ref())).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use easel_core::argument::{Argument, ArgumentTemplate, Part};
+use easel_core::argument::{Argument, ArgumentTemplate};
 use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
-use easel_secrets::{Door, SealedValue, Unset};
+use easel_secrets::{Door, Unset};
 use indexmap::IndexMap;
 
 use super::prompt::unresolved;
@@ -65,22 +65,7 @@ pub(super) fn shown(arguments: &Rendered) -> Object {
 ///
 /// Errors: a secret is not set or cannot be had.
 pub(super) fn open(argument: &Argument, call: &Call, door: &Door<'_>) -> Result<Value, Fault> {
-    let opened = door.open(&sealed(argument), Unset::Refused);
+    let opened = door.open(argument, Unset::Refused);
     let opened = opened.map_err(|error| crate::given::closed(call, &error))?;
     Ok(opened.into_exposed())
-}
-
-fn sealed(argument: &Argument) -> SealedValue {
-    match argument {
-        Argument::Value(value) => value.clone().into(),
-        Argument::Text(parts) => SealedValue::text(parts.iter().map(|part| match part {
-            Part::Text(text) => easel_secrets::Part::Text(text.clone()),
-            Part::Secret(name) => easel_secrets::Part::Secret(name.clone()),
-        })),
-        Argument::Array(items) => SealedValue::list(items.iter().map(sealed)),
-        Argument::Object(members) => {
-            let members = members.iter();
-            SealedValue::object(members.map(|(name, member)| (name.clone(), sealed(member))))
-        }
-    }
 }

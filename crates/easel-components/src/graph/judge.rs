@@ -8,7 +8,6 @@ use easel_core::event::{Completion, Fault, Ports};
 use easel_core::{Object, Value};
 use easel_models::Message;
 
-use super::VALUE;
 use super::asking::{ask, said, settings};
 use super::keywords::Named;
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
@@ -30,7 +29,6 @@ with what the loop makes. After CONTINUE, say in one sentence what the next pass
 struct Judge {
     by: By,
     maximum: i64,
-    value: Option<ReadId>,
     results: Option<ReadId>,
     feedback: Option<ReadId>,
 }
@@ -66,7 +64,6 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
             .get("max_iterations")
             .and_then(Value::as_i64)
             .unwrap_or(1),
-        value: read(VALUE)?,
         results: read(RESULTS)?,
         feedback: read(FEEDBACK)?,
     }))
@@ -235,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_the_first_word_of_the_answer() {
-        let said = |answer| verdict(answer).map(|(stop, related, reason)| (stop, related, reason));
+        let said = verdict;
         assert_eq!(said("STOP - ok"), Some((true, true, "ok".into())));
         assert_eq!(
             said("**CONTINUE**: shorter."),

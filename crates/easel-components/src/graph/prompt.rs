@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use easel_core::Value;
 use easel_core::bind::{Inputs, ReadId};
 use easel_core::draft::Field;
 use easel_core::event::Fault;
@@ -37,6 +38,8 @@ pub(super) struct Prompt {
     dependencies: Named,
     /// Dependencies that the task shows whole: they are not shown again.
     shown: HashSet<ReadId>,
+    /// Whether all dependencies are shown, those that did not run too (`compat`).
+    all: bool,
 }
 
 #[derive(Debug)]
@@ -83,6 +86,7 @@ impl Prompt {
         Prompt {
             shown: texts.iter().flat_map(|text| text.whole()).collect(),
             task,
+            all: site.flag("compat"),
             strict: site.flag("structured"),
             dependencies: Named::read(node, "depends_on"),
         }
@@ -123,12 +127,11 @@ impl Prompt {
     fn context(&self, inputs: &Inputs) -> String {
         let mut text = String::new();
         for (name, read) in self.dependencies.reads() {
-            let Some(value) = inputs
-                .get(read)
-                .value()
-                .filter(|_| !self.shown.contains(&read))
-            else {
-                continue;
+            let value = match inputs.get(read).value() {
+                None if self.all => &Value::Null,
+                None => continue,
+                Some(_) if self.shown.contains(&read) && !self.all => continue,
+                Some(value) => value,
             };
             if text.is_empty() {
                 text.push_str("\n\nContext from previous nodes:");

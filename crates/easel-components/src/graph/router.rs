@@ -56,6 +56,8 @@ struct Routes {
     upstream: Named,
     routes: Vec<Choice>,
     repair: bool,
+    /// Whether the first label that is part of the answer is meant (`compat`).
+    first_part: bool,
 }
 
 pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
@@ -88,6 +90,7 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
             upstream: Named::read(node, "depends_on"),
             routes: choices(&site, "routes"),
             repair: site.flag("repair"),
+            first_part: site.flag("compat"),
         })),
     };
     Ok(Arc::new(Router {
@@ -260,6 +263,10 @@ impl Routes {
             .to_lowercase();
         let is = |choice: &&Choice| choice.label.trim().to_lowercase() == answer;
         let whole = self.routes.iter().find(is);
+        if whole.is_none() && self.first_part {
+            let part = |choice: &&Choice| answer.contains(&choice.label.trim().to_lowercase());
+            return self.routes.iter().find(part);
+        }
         whole.or_else(|| {
             let named = self.routes.iter().filter(|choice| {
                 let label = choice.label.trim().to_lowercase();
@@ -297,6 +304,7 @@ mod tests {
             upstream: Named::default(),
             routes: labels.iter().map(choice).collect(),
             repair: true,
+            first_part: false,
         };
         routes.meant(answer).map(|choice| choice.label.to_string())
     }

@@ -29,7 +29,7 @@ impl Shape {
     /// Errors: the schema is not valid, or describes no object.
     pub fn read(schema: &Value) -> Result<Shape, String> {
         let properties = schema.get("properties").and_then(Value::as_object);
-        if !properties.is_some_and(|properties| !properties.is_empty()) {
+        if properties.is_none_or(|properties| properties.is_empty()) {
             return Err("it has no properties".to_owned());
         }
         let mut root = schema.as_object().cloned().unwrap_or_default();

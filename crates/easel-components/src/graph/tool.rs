@@ -46,6 +46,8 @@ impl Tool {
             .into_iter()
             .partition(|(_, argument)| !is_secret(argument));
         let mut all = self.keywords.object(call.inputs());
+        // What did not run has nothing to say to a tool.
+        all.retain(|_, value| !value.is_null());
         all.extend(arguments::shown(&open));
         let shown = self.checked(all, &sealed, call)?;
         let mut told = shown.clone();

@@ -297,8 +297,13 @@ impl Machine {
                 let ports = Ports::one(draft.primary.clone(), value.clone());
                 self.complete(site, ports, None);
             }
-            Otherwise::Goto => {
+            Otherwise::Goto | Otherwise::GotoAndFail => {
                 self.note_failure(site, &failure.fault);
+                if draft.policy.otherwise == Otherwise::GotoAndFail
+                    && let Some(frame) = self.frames.get_mut(site.frame)
+                {
+                    frame.failure.get_or_insert(failure);
+                }
                 self.signal(site, NodeSignal::Handle);
                 self.settled(site, |_, edge| match edge.on_error {
                     true => EdgeSignal::Take,

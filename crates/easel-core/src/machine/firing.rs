@@ -115,6 +115,7 @@ impl Machine {
         match &draft.guard {
             Guard::None => Ok(true),
             Guard::Disabled => Ok(false),
+            Guard::WhenSure(when) => Ok(when.truth(&self.bind(site)?).unwrap_or(false)),
             Guard::When(when) => when.truth(&self.bind(site)?).map_err(|error| {
                 let message = format!("\"{}\" has a guard that fails: {error}.", draft.name);
                 Fault::new("guard", message)

@@ -123,5 +123,10 @@ impl Machine {
 /// known before anything is shown: of those, only the whole text counts.
 fn may_be_shown(draft: &NodeDraft) -> bool {
     let chooses = matches!(draft.kind, Kind::Branch { .. });
-    draft.streams && !chooses && draft.policy.otherwise != Otherwise::Goto
+    draft.streams
+        && !chooses
+        && !matches!(
+            draft.policy.otherwise,
+            Otherwise::Goto | Otherwise::GotoAndFail
+        )
 }

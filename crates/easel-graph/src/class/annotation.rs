@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
     /// The schema of a type.
     pub(super) fn annotation(
         &mut self,
-        annotation: &'a Expr,
+        annotation: &Expr,
         depth: usize,
     ) -> Result<Value, ClassError> {
         self.types += 1;
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         }
         match annotation {
             Expr::NoneLiteral(_) => Ok(json!({"type": "null"})),
-            Expr::StringLiteral(text) => self.named(text.value.to_str(), annotation),
+            Expr::StringLiteral(text) => self.quoted(text.value.to_str(), annotation, depth),
             Expr::Name(name) => self.named(name.id.as_str(), annotation),
             Expr::Attribute(attribute) => self.named(attribute.attr.as_str(), annotation),
             Expr::BinOp(_) => {
@@ -56,8 +56,20 @@ impl<'a> Reader<'a> {
         self.unclear(annotation.range(), what, fix)
     }
 
+    /// A type in quotes, because it stands further down in the file.
+    fn quoted(&mut self, text: &str, annotation: &Expr, depth: usize) -> Result<Value, ClassError> {
+        if self.classes.contains_key(text.trim()) {
+            return self.named(text, annotation);
+        }
+        let inner = ruff_python_parser::parse_expression(text.trim());
+        let inner = inner.map_err(|_| self.unknown(annotation))?;
+        // Its own places are places in the quotes.
+        let schema = self.annotation(&inner.syntax().body, depth + 1);
+        schema.map_err(|_| self.unknown(annotation))
+    }
+
     /// A type that is one word.
-    fn named(&mut self, name: &str, annotation: &'a Expr) -> Result<Value, ClassError> {
+    fn named(&mut self, name: &str, annotation: &Expr) -> Result<Value, ClassError> {
         if let Some(class) = self.classes.get(name.trim()).copied() {
             return self.class(class);
         }
@@ -92,8 +104,8 @@ impl<'a> Reader<'a> {
     /// A type with others in brackets.
     fn generic(
         &mut self,
-        annotation: &'a Expr,
-        arguments: &'a [Expr],
+        annotation: &Expr,
+        arguments: &[Expr],
         depth: usize,
     ) -> Result<Value, ClassError> {
         let (Some(name), Some(first)) = (last_name(annotation), arguments.first()) else {

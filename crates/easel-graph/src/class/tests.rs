@@ -143,6 +143,17 @@ fn a_forward_reference_in_quotes_is_a_class_of_the_file() {
         "A",
     );
     assert_eq!(schema["properties"]["b"]["title"], "B");
+    let quoted = "class A(BaseModel):\n    b: 'list[B] | None'\nclass B(BaseModel):\n    x: int\n";
+    let schema = schema_of_class(quoted, "A").unwrap();
+    assert_eq!(schema["properties"]["b"]["anyOf"][0]["items"]["title"], "B");
+    let wrong =
+        schema_of_class("class A(BaseModel):\n    x: int\n    b: 'list[C'\n", "A").unwrap_err();
+    assert!(
+        wrong
+            .to_string()
+            .starts_with("line 3: the type `'list[C'` can't be told"),
+        "{wrong}"
+    );
 }
 
 #[test]

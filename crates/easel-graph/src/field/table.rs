@@ -6,6 +6,7 @@ use crate::kind::Kind;
 const ALL: &[Kind] = &Kind::ALL;
 const MODEL: &[Kind] = &[Kind::Base, Kind::React];
 const ASKING: &[Kind] = &[Kind::Base, Kind::React, Kind::Router];
+const SAMPLING: &[Kind] = &[Kind::Base, Kind::React, Kind::Router, Kind::Loop];
 const WITH_TOOLS: &[Kind] = &[Kind::Base, Kind::React, Kind::Tool];
 const CODE: &[Kind] = &[Kind::Function, Kind::Python];
 const CONTAINER: &[Kind] = &[Kind::Loop, Kind::Map, Kind::Subgraph];
@@ -146,13 +147,13 @@ pub const POLICY: &[Field] = &[
     key(
         "temperature",
         Holds::Number(0.0),
-        ASKING,
+        SAMPLING,
         "The sampling temperature of the model.",
     ),
     key(
         "max_new_tokens",
         Holds::Count(1),
-        ASKING,
+        SAMPLING,
         "How many tokens an answer may have.",
     ),
 ];

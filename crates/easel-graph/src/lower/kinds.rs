@@ -1,5 +1,6 @@
 //! The eleven kinds: what each is to the machine, and what its behaviour is told.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use easel_core::draft::{
@@ -61,6 +62,7 @@ impl Lowering<'_> {
     fn model(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = self.asking();
+        params.insert("compat".into(), Value::from(self.document.is_compat()));
         self.task(reader, &mut params);
         let dependencies = reader.dependencies();
         params.insert("depends_on".into(), texts(dependencies));
@@ -191,6 +193,7 @@ impl Lowering<'_> {
     fn router(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = self.asking();
+        params.insert("compat".into(), Value::from(self.document.is_compat()));
         let here = self.here();
         let known = |id: &str| here.find(id).map(|(_, id)| id.clone());
         let target = |to: &str| Value::from(known(to).unwrap_or_else(|| to.into()));
@@ -203,10 +206,10 @@ impl Lowering<'_> {
             Value::from(Object::from_iter(members.map(|(k, v)| (Arc::from(k), v))))
         };
         let targets: Vec<Arc<str>> = node.targets().map(|t| (**t).clone()).collect();
-        let is_target = |id: &Arc<str>| targets.iter().any(|t| known(t).as_ref() == Some(id));
+        let chosen: HashSet<Arc<str>> = targets.iter().filter_map(|t| known(t)).collect();
         let always = self
             .dependents()
-            .filter(|&(id, handles)| !handles && !is_target(id));
+            .filter(|&(id, handles)| !handles && !chosen.contains(id));
         params.insert("always".into(), texts(always.map(|(id, _)| id.clone())));
         if let Some(default) = &node.default {
             params.insert("default".into(), target(default));
@@ -366,13 +369,19 @@ impl Lowering<'_> {
     fn input(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = Object::new();
-        let question = [&node.instructions, &node.purpose, &node.goal];
-        let question = question.into_iter().find_map(filled);
-        if let Some(question) = question {
-            reader.literal(&node.key("instructions"), question);
+        let question = [
+            ("instructions", &node.instructions),
+            ("purpose", &node.purpose),
+            ("goal", &node.goal),
+        ];
+        let question = question
+            .into_iter()
+            .find_map(|(k, t)| Some((k, filled(t)?)));
+        if let Some((key, question)) = question {
+            reader.literal(&node.key(key), question);
         }
         let asked = match question {
-            Some(question) => question.to_string(),
+            Some((_, question)) => question.to_string(),
             None => format!("A value for {} is needed.", node.id),
         };
         let mut fields = Vec::new();

@@ -8,7 +8,8 @@
 //!
 //! `nodes.x` of an expression is any node of its level or of a level around it, and any node of the body of a loop there.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use easel_core::draft::{ACCUMULATED, FEEDBACK, INDEX, ITEM};
@@ -135,7 +136,14 @@ pub struct Names<'a> {
     pub levels: Vec<Level<'a>>,
     /// Every variable that some node writes, in the order of the text.
     pub variables: IndexSet<Arc<str>>,
+    /// Every input that a run may be given: those declared, and the keys of input nodes.
+    inputs: HashSet<Arc<str>>,
+    /// Unknown names that were compared with the known ones.
+    compared: Cell<usize>,
 }
+
+/// Unknown names that are compared with the known ones, at most: each comparison looks at all of them.
+const SUGGESTIONS: usize = 200;
 
 impl<'a> Names<'a> {
     /// Collects the names of a document.
@@ -144,6 +152,8 @@ impl<'a> Names<'a> {
             document,
             levels: Vec::new(),
             variables: IndexSet::new(),
+            inputs: inputs_of(document),
+            compared: Cell::new(0),
         };
         let mut taken: HashMap<Arc<str>, ()> = HashMap::new();
         let mut open = vec![(None, Arc::from(""), &document.nodes[..])];
@@ -361,14 +371,14 @@ impl<'a> Names<'a> {
             let Some(here) = self.levels.get(level) else {
                 return false;
             };
-            let mut seen = vec![false; here.nodes.len()];
+            let mut seen = HashSet::new();
             let mut todo: Vec<&Node> = vec![node];
             while let Some(node) = todo.pop() {
                 for id in &node.depends_on {
                     let Some(&at) = here.by_id.get(&***id) else {
                         continue;
                     };
-                    if std::mem::replace(&mut seen[at], true) {
+                    if !seen.insert(at) {
                         continue;
                     }
                     let (before, _) = here.nodes[at];
@@ -397,17 +407,7 @@ impl<'a> Names<'a> {
 
     /// Whether a run may be given an input of that name that can be read.
     pub fn is_input(&self, name: &str) -> bool {
-        let declared = self
-            .document
-            .inputs
-            .iter()
-            .any(|input| **input.name == *name);
-        let asked = |node: &&Node| {
-            *node.kind == Kind::Input
-                && *node.input_mode != InputMode::Dict
-                && ***node.input_key() == *name
-        };
-        declared || self.document.nodes.iter().any(|node| asked(&node))
+        self.inputs.contains(name)
     }
 
     /// `inputs.name`: an input; in a body, without such an input, the pass's value of that name.
@@ -439,51 +439,63 @@ impl<'a> Names<'a> {
         if here.is_some_and(|here| here.find(name).is_some()) {
             return Missing::NotADependency { node: name.clone() };
         }
-        let mut known: Vec<&str> = node.depends_on.iter().map(|id| &***id).collect();
-        if !of_nodes {
-            if language == Language::Question {
-                known.clear();
-            } else {
-                known.extend(self.variables.iter().map(|name| &**name));
-            }
-            known.extend(self.document.inputs.iter().map(|input| &**input.name));
-            known.extend(self.passes(level).map(|(name, _)| name));
-        }
+        let whole = language == Language::Template;
+        let nodes = node.depends_on.iter().map(|id| &***id);
+        let variables = self.variables.iter().map(|name| &**name);
+        let inputs = self.document.inputs.iter().map(|input| &**input.name);
+        let passes = self.passes(level).map(|(name, _)| name);
+        let known = nodes
+            .filter(move |_| whole || of_nodes)
+            .chain(variables.filter(move |_| whole && !of_nodes))
+            .chain(inputs.chain(passes).filter(move |_| !of_nodes));
+        self.unknown(name, known)
+    }
+
+    /// An unknown name, with the known one that it is spelled like; after many of them without.
+    fn unknown<'n>(&self, name: &Arc<str>, known: impl Iterator<Item = &'n str>) -> Missing {
+        let compared = self.compared.get();
+        self.compared.set(compared + 1);
+        let like = (compared < SUGGESTIONS).then(|| easel_catalog::nearest(name, known));
         Missing::Unknown {
             name: name.clone(),
-            like: easel_catalog::nearest(name, known.into_iter()).map(Arc::from),
+            like: like.flatten().map(Arc::from),
         }
     }
 
     fn missing_in_expression(&self, level: usize, chain: &Chain) -> Missing {
         let step = chain.steps.first().map(|step| &step.name);
-        let (name, known): (_, Vec<&str>) = match (&*chain.root, step) {
+        match (&*chain.root, step) {
             ("nodes", Some(step)) => {
-                let around = self.outward(level);
-                let ids = around.flat_map(|here| here.nodes.iter().map(|(node, _)| &**node.id));
-                (step, ids.collect())
+                let nodes = self.outward(level).flat_map(|here| &here.nodes);
+                self.unknown(step, nodes.map(|(node, _)| &**node.id))
             }
             ("inputs", Some(step)) => {
                 let declared = self.document.inputs.iter();
-                (step, declared.map(|input| &**input.name).collect())
+                self.unknown(step, declared.map(|input| &**input.name))
             }
-            ("vars", Some(step)) => (step, self.variables.iter().map(|name| &**name).collect()),
+            ("vars", Some(step)) => {
+                let variables = self.variables.iter();
+                self.unknown(step, variables.map(|name| &**name))
+            }
             _ => {
+                let roots = ["inputs", "nodes", "vars", "state"].into_iter();
                 let passes = self.passes(level).map(|(name, _)| name);
-                (
-                    &chain.root,
-                    ["inputs", "nodes", "vars", "state"]
-                        .into_iter()
-                        .chain(passes)
-                        .collect(),
-                )
+                self.unknown(&chain.root, roots.chain(passes))
             }
-        };
-        Missing::Unknown {
-            name: name.clone(),
-            like: easel_catalog::nearest(name, known.into_iter()).map(Arc::from),
         }
     }
+}
+
+/// The inputs that a run of a graph may be given by name.
+fn inputs_of(document: &Document) -> HashSet<Arc<str>> {
+    let declared = document.inputs.iter().map(|input| (*input.name).clone());
+    let asked = document
+        .nodes
+        .iter()
+        .filter(|node| *node.kind == Kind::Input && *node.input_mode != InputMode::Dict);
+    declared
+        .chain(asked.map(|node| (**node.input_key()).clone()))
+        .collect()
 }
 
 fn is_namespace(name: &str) -> bool {

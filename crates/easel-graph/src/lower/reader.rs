@@ -10,6 +10,7 @@ use easel_core::format::{self, FormatString, Secrets};
 use easel_core::reference::Reference;
 use easel_core::reference::graph::{Binding, Chain};
 use easel_core::{Object, Value};
+use indexmap::IndexSet;
 
 use super::finding::{Finding, FindingKind};
 use super::names::{self, Language, Meaning, Names};
@@ -21,7 +22,7 @@ pub(super) struct Reader<'a> {
     names: &'a Names<'a>,
     level: usize,
     node: &'a Node,
-    pub reads: Vec<Reference>,
+    pub reads: IndexSet<Reference>,
     pub writes: Vec<Reference>,
     pub publishes: Option<u32>,
     pub fields: Vec<(Arc<str>, Field)>,
@@ -34,7 +35,7 @@ impl<'a> Reader<'a> {
             names,
             level,
             node,
-            reads: Vec::new(),
+            reads: IndexSet::new(),
             writes: Vec::new(),
             publishes: None,
             fields: Vec::new(),
@@ -44,11 +45,7 @@ impl<'a> Reader<'a> {
 
     /// The number of a reference among the node's reads.
     pub fn read(&mut self, reference: Reference) -> ReadId {
-        let known = self.reads.iter().position(|read| *read == reference);
-        let at = known.unwrap_or_else(|| {
-            self.reads.push(reference);
-            self.reads.len() - 1
-        });
+        let (at, _) = self.reads.insert_full(reference);
         ReadId(at as u32)
     }
 

@@ -97,10 +97,18 @@ impl Manifest {
         };
         let description = document.description.as_ref();
         Manifest {
+            description: description.map(|text| text.to_string()).unwrap_or_default(),
+            ..Manifest::of_name(name, file)
+        }
+    }
+
+    /// A manifest that says no more than it has to.
+    pub(super) fn of_name(name: &str, entrypoint: &str) -> Manifest {
+        Manifest {
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
-            description: description.map(|text| text.to_string()).unwrap_or_default(),
-            entrypoint: file.to_owned(),
+            description: String::new(),
+            entrypoint: entrypoint.to_owned(),
             created_by: None,
             created_at: None,
             tags: Vec::new(),

@@ -111,6 +111,27 @@ fn a_graph_alone_is_a_package_with_the_python_it_names() {
 }
 
 #[test]
+fn a_folder_without_a_manifest_may_be_given_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join(GRAPH),
+        "name: g\nnodes: [{id: a}]\noutputs: [a]\n",
+    )
+    .unwrap();
+    fs::create_dir(folder.path().join("agents")).unwrap();
+    fs::write(folder.path().join("agents/a.yaml"), "instructions: ONE\n").unwrap();
+    assert!(matches!(
+        Package::open(folder.path()),
+        Err(PackageError::NoManifest)
+    ));
+    let package = Package::open_or_name(folder.path(), "yes").unwrap();
+    assert_eq!(package.manifest.name, "yes");
+    assert!(package.document.nodes[0].instructions.is_some());
+    let again = Package::from_archive(&package.to_archive().unwrap()).unwrap();
+    assert_eq!(again.manifest, package.manifest);
+}
+
+#[test]
 fn what_python_and_git_leave_behind_is_no_part_of_a_package() {
     let folder = tempfile::tempdir().unwrap();
     notes().unpack(folder.path()).unwrap();
@@ -284,34 +305,36 @@ fn archives_with_dangerous_names_are_refused() {
 
 #[test]
 fn an_archive_that_swells_is_refused_before_it_is_unpacked_whole() {
-    let zeros = vec![0; 9_000_000];
+    let limits = Limits {
+        file_bytes: 100_000,
+        total_bytes: 250_000,
+        ..Limits::default()
+    };
+    let zeros = vec![0; 1_000_000];
     let bomb = archive(&[(MANIFEST, b"name: n"), ("bomb", &zeros)]);
-    assert!(bomb.len() < 100_000);
-    let error = Package::from_archive(&bomb).unwrap_err();
+    assert!(bomb.len() < 10_000);
+    let error = Package::from_archive_within(&bomb, limits).unwrap_err();
     assert!(
-        matches!(
-            error,
-            PackageError::TooLarge {
-                limit: 8_000_000,
-                ..
-            }
-        ),
+        matches!(error, PackageError::TooLarge { limit: 100_000, .. }),
         "{error}"
     );
-    let names: Vec<String> = (0..9).map(|n| format!("f{n}")).collect();
+    let names: Vec<String> = (0..3).map(|n| format!("f{n}")).collect();
     let many: Vec<(&str, &[u8])> = names
         .iter()
-        .map(|name| (&**name, &zeros[..7_900_000]))
+        .map(|name| (&**name, &zeros[..90_000]))
         .collect();
-    let error = refused(&many);
+    let error = Package::from_archive_within(&archive(&many), limits).unwrap_err();
     assert!(
-        matches!(
-            error,
-            PackageError::TooLarge {
-                limit: 64_000_000,
-                ..
-            }
-        ),
+        matches!(error, PackageError::TooLarge { limit: 250_000, .. }),
+        "{error}"
+    );
+    let packed = Limits {
+        archive_bytes: 100,
+        ..limits
+    };
+    let error = Package::from_archive_within(&bomb, packed).unwrap_err();
+    assert!(
+        matches!(error, PackageError::TooLarge { limit: 100, .. }),
         "{error}"
     );
     let names: Vec<String> = (0..1_001).map(|n| format!("f{n}")).collect();

@@ -279,7 +279,7 @@ fn a_graph_without_a_result_is_warned_about() {
 
 #[test]
 fn many_wrong_edges_are_found_in_time_that_grows_with_the_file() {
-    let many: Vec<String> = (0..3_000).map(|n| format!("n{n}")).collect();
+    let many: Vec<String> = (0..1_500).map(|n| format!("n{n}")).collect();
     let nodes: String = many
         .iter()
         .map(|id| format!("  - {{id: {id}, depends_on: [x{id}, y{id}]}}\n"))
@@ -289,5 +289,5 @@ fn many_wrong_edges_are_found_in_time_that_grows_with_the_file() {
         "name: g\noutputs: [n1]\nnodes:\n{nodes}  - {{id: r, kind: router, routes: {{{}}}}}\n",
         routes.join(", ")
     ));
-    assert_eq!(document.errors().count(), 6_001);
+    assert_eq!(document.errors().count(), 3_001);
 }

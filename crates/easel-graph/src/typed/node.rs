@@ -82,7 +82,7 @@ fn node(members: &mut Members<'_>) -> Node {
         output_schema: output_schema(members),
         provider: members.text("provider", Holds::Text),
         model: members.text("model", Holds::Text),
-        policy: policy(members),
+        policy: policy(members, kind.value),
         routes: routes(members),
         cases: cases(members),
         default: members.text("default", Holds::Id),
@@ -256,7 +256,7 @@ fn item_var(members: &mut Members<'_>) -> Text {
     name.unwrap_or_else(|| Spanned::new("item".into()))
 }
 
-fn policy(members: &mut Members<'_>) -> Policy {
+fn policy(members: &mut Members<'_>, kind: Kind) -> Policy {
     let Some(value) = members.get("policy") else {
         return Policy::default();
     };
@@ -268,7 +268,14 @@ fn policy(members: &mut Members<'_>) -> Policy {
     let mut members = members.inside(map, value.at, place);
     for entry in map {
         let name = &*entry.key.name;
-        if field::find(field::POLICY, name).is_some() {
+        if let Some(field) = field::find(field::POLICY, name) {
+            if !field.is_read_by(kind) && !entry.value.is_null() {
+                let place = members.place.key(name);
+                let cause = format!("A `{kind}` node asks no model, so nothing reads `{name}`.");
+                let fix = "Leave it out.";
+                let (at, subject) = (entry.key.at, Some(name));
+                members.report(Code::InertKey, Stage::Check, place, at, subject, cause, fix);
+            }
             continue;
         }
         if field::INERT_POLICY.contains(&name) {

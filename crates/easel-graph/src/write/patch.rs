@@ -93,7 +93,7 @@ impl Patch<'_> {
                 None => {
                     let member = Object::from_iter([(name.clone(), new.clone())]);
                     let block = emit::block(&Value::Object(Arc::new(member)));
-                    self.insert_behind(&last?.value, old.at.column - 1, &block)?;
+                    self.insert_behind(&last?.value, indent_of(old), &block)?;
                 }
             }
         }
@@ -204,16 +204,15 @@ impl Patch<'_> {
                 let before = self.text.get(..old.at.offset)?.trim_end();
                 let line = before.rfind('\n').map_or(0, |end| end + 1);
                 let header = line + before.get(line..)?.rfind(['|', '>'])?;
-                let end = self.end_of(old)?;
-                (self.behind_colon(header), self.fresh(new, indent?)).with_end(end)
+                let range = self.behind_colon(header)..self.end_of(old)?;
+                (range, fresh(new, indent?))
             }
             (Within::Block { .. }, Form::Block) => {
                 let block = emit::block(new);
-                let text = emit::indented(&block, old.at.column - 1);
+                let text = emit::indented(&block, indent_of(old));
                 (old.at.offset..self.end_of(old)?, text)
             }
             (Within::Block { indent }, Form::Flow | Form::Shared) => {
-                let start = self.behind_colon(old.at.offset);
                 let end = old.at.end();
                 let on_one_line = match old.data {
                     Data::List(_) | Data::Map(_) => old.form == Form::Flow,
@@ -222,29 +221,13 @@ impl Patch<'_> {
                 };
                 let text = match on_one_line {
                     true => format!(" {}", emit::flow(new)),
-                    false => self.fresh(new, indent?),
+                    false => fresh(new, indent?),
                 };
-                (start, text).with_end(old.at.end())
+                (self.behind_colon(old.at.offset)..end, text)
             }
         };
         self.edits.push(Edit { range, text });
         Some(())
-    }
-
-    /// A value behind a key or a dash, with the blank before it.
-    fn fresh(&self, new: &Value, indent: usize) -> String {
-        let block = emit::block(new);
-        match new {
-            Value::Object(members) if !members.is_empty() => {
-                let text = emit::indented(&block, indent + 2);
-                format!("\n{}{text}", " ".repeat(indent + 2))
-            }
-            Value::Array(items) if !items.is_empty() => {
-                let text = emit::indented(&block, indent + 2);
-                format!("\n{}{text}", " ".repeat(indent + 2))
-            }
-            _ => format!(" {}", emit::indented(&block, indent)),
-        }
     }
 
     /// The place behind the colon or dash before `at`.
@@ -254,14 +237,23 @@ impl Patch<'_> {
     }
 }
 
-trait WithEnd {
-    fn with_end(self, end: usize) -> (Range<usize>, String);
+/// A value behind a key or a dash that is indented by `indent`, with the blank before it.
+fn fresh(new: &Value, indent: usize) -> String {
+    let on_one_line = match new {
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => true,
+    };
+    let (lead, indent) = match on_one_line {
+        true => (" ".to_owned(), indent),
+        false => (format!("\n{}", " ".repeat(indent + 2)), indent + 2),
+    };
+    lead + &emit::indented(&emit::block(new), indent)
 }
 
-impl WithEnd for (usize, String) {
-    fn with_end(self, end: usize) -> (Range<usize>, String) {
-        (self.0..end.max(self.0), self.1)
-    }
+/// By how much the parts of a collection are indented.
+fn indent_of(collection: &Marked) -> usize {
+    collection.at.column.saturating_sub(1)
 }
 
 /// What the parts of a collection stand in.
@@ -269,7 +261,7 @@ fn within(old: &Marked, form: Form) -> Within {
     match form {
         Form::Flow => Within::Flow,
         _ => Within::Block {
-            indent: Some(old.at.column.saturating_sub(1)),
+            indent: Some(indent_of(old)),
         },
     }
 }

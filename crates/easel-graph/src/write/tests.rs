@@ -272,8 +272,6 @@ fn mappings() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn what_is_written_reads_as_what_it_was(value in mappings()) {
         let document = Document::from_value(&value).unwrap();

@@ -4,6 +4,9 @@
 mod cancelling;
 mod conversations;
 mod events;
+mod graph_control;
+mod graph_secrets;
+mod graphs;
 mod journals;
 mod own;
 mod secrets;

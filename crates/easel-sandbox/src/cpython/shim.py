@@ -23,7 +23,8 @@ import traceback
 
 PRIVATE = "easel_package"
 MAX_DEPTH = 100
-WHOLE = range(-(2**63), 2**64)
+MOST_MESSAGE = 10_000
+MOST_TRACEBACK = 100_000
 
 
 class Unfit(Exception):
@@ -161,9 +162,10 @@ def plain(value, depth=0, outer=()):
             raise Unfit("a text with half a character in it") from None
         return str.__str__(value)
     if isinstance(value, int):
-        if value not in WHOLE:
+        value = int(value)
+        if not -(2**63) <= value < 2**64:
             raise Unfit("an int beyond 64 bits")
-        return int(value)
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Unfit(f"the float {float(value)!r}")
@@ -214,6 +216,13 @@ def verdict(value):
     return {"stop": bool(value[0]), "reason": str(reason or "")}
 
 
+def text_of(error):
+    try:
+        return str(error)[:MOST_MESSAGE]
+    except Exception:
+        return "an exception that cannot be shown"
+
+
 def failure(error, files):
     """What was raised, without the frames that are not the user's."""
     every = traceback.TracebackException(type(error), error, error.__traceback__)
@@ -228,13 +237,13 @@ def failure(error, files):
     return {
         "kind": kind,
         "exception": name,
-        "message": str(error),
+        "message": text_of(error),
         "frames": [
             {"file": frame.filename, "line": frame.lineno or 0, "function": frame.name}
             for frame in every.stack
             if frame.filename in files
         ],
-        "traceback": shown.rstrip("\n")[-100_000:],
+        "traceback": shown.rstrip("\n")[-MOST_TRACEBACK:],
     }
 
 
@@ -281,7 +290,7 @@ def answer(files, call):
             value = as_json(None if call["verdict"] else plain(returned))
         except Unfit as unfit:
             failed = {"kind": "result", "message": str(unfit)}
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except BaseException as error:
             failed = failure(error, files.files)
     if value is not None and len(value) > call["result"]:
         failed = {"kind": "too_large", "message": str(len(value))}

@@ -15,6 +15,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::launch::CommandLine;
+use super::starter::Starter;
 use crate::protocol::{HEADER, Reply, frame};
 
 /// How much of the end of a worker's errors is kept, in bytes.
@@ -41,7 +42,8 @@ pub(super) enum Broken {
 
 impl Worker {
     /// Starts a worker in a process group of its own, with nothing of this program's environment.
-    pub(super) fn start(
+    pub(super) async fn start(
+        starter: &Starter,
         line: &CommandLine,
         folder: Option<TempDir>,
         start_in: Option<&Path>,
@@ -64,7 +66,7 @@ impl Worker {
         if let Some(start_in) = start_in {
             command.current_dir(start_in);
         }
-        let mut child = command.spawn()?;
+        let mut child = starter.start(command).await?;
         let missing = || io::Error::other("a pipe to the worker is missing");
         let input = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;

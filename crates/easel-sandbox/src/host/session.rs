@@ -15,7 +15,7 @@ use super::{Sandbox, Shared};
 use crate::entry::Entry;
 use crate::error::{Raised, SandboxError};
 use crate::package::Package;
-use crate::protocol::{Call, Failure, FailureKind, Opening, Reply, Verdict};
+use crate::protocol::{Call, Failure, FailureKind, OUT_OF_MEMORY, Opening, Reply, Verdict};
 use crate::runtime::{Plan, Runtime};
 
 /// What a reply may need beside the result and the printed text.
@@ -124,7 +124,10 @@ impl Session {
         let mut slot = slot.lock().await;
         // Out of its slot while it works: if the caller gives up here, the worker is dropped and so ended.
         let worker = slot.take();
-        let most = limits.result + 6 * limits.printed + AROUND;
+        // A printed character can take six in JSON.
+        let most = (limits.printed.saturating_mul(6))
+            .saturating_add(limits.result)
+            .saturating_add(AROUND);
         let exchange = async {
             let mut worker = match worker {
                 Some(worker) => worker,
@@ -138,7 +141,7 @@ impl Session {
         };
         // The built-in interpreter keeps the limit itself and stays alive; this is for what it doesn't notice.
         let patience = match plan.runtime {
-            Runtime::Monty => time + time / 10 + Duration::from_millis(100),
+            Runtime::Monty => time.saturating_add(time / 10 + Duration::from_millis(100)),
             Runtime::CPython => time,
         };
         let late = |_| SandboxError::Time {
@@ -179,7 +182,8 @@ impl Session {
         let mut worker = match runtime {
             Runtime::Monty => {
                 let line = launch::monty(&settings.worker);
-                Worker::start(&line, None, None)
+                Worker::start(&self.shared().starter, &line, None, None)
+                    .await
                     .map_err(|error| cannot_start(&line.program, &error))?
             }
             Runtime::CPython => self.start_cpython().await?,
@@ -228,14 +232,15 @@ impl Session {
         let start_in = folder
             .as_ref()
             .map(|folder| root.unwrap_or(folder.path()).to_owned());
-        Worker::start(&line, folder, start_in.as_deref()).map_err(failed)
+        Worker::start(&shared.starter, &line, folder, start_in.as_deref())
+            .await
+            .map_err(failed)
     }
 
     fn broken(&self, entry: &Entry, broken: Broken) -> SandboxError {
         let entry = entry.clone();
         match broken {
-            // How Rust says that the system gave it no memory.
-            Broken::Ended { last_words, .. } if last_words.contains("memory allocation of") => {
+            Broken::Ended { last_words, .. } if last_words.contains(OUT_OF_MEMORY) => {
                 SandboxError::Memory {
                     entry,
                     limit: self.shared().settings.limits.memory,

@@ -4,6 +4,8 @@
 //! Some gaps cannot be seen in a text: whether `a % b` formats or divides depends on the values. What can be seen is
 //! found; the rest fails where it runs, as an error of the user's code.
 
+mod calls;
+mod shapes;
 mod tables;
 #[cfg(test)]
 #[cfg(feature = "worker")]
@@ -11,8 +13,8 @@ mod tests;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    CmpOp, Comprehension, Expr, ExprCall, ExprContext, Number, Operator, Stmt, StmtClassDef,
-    StmtIf, StmtImport, StmtImportFrom, StmtTry,
+    self as ast, Comprehension, Expr, ExprCall, ExprContext, Keyword, Number, Operator, Stmt,
+    StmtClassDef, StmtIf, StmtImport, StmtImportFrom, StmtTry,
 };
 use ruff_text_size::{Ranged, TextSize};
 
@@ -54,6 +56,11 @@ impl Finder<'_> {
         if arguments.is_some_and(|a| !a.args.is_empty() || !a.keywords.is_empty()) {
             self.need(class.name.start(), "a class that inherits");
         }
+        for decorator in &class.decorator_list {
+            if let Expr::Call(call) = &decorator.expression {
+                self.dataclass(call);
+            }
+        }
         for member in &class.body {
             match member {
                 Stmt::FunctionDef(method) => {
@@ -75,6 +82,15 @@ impl Finder<'_> {
                     "a class body with more than methods and plain attributes",
                 ),
             }
+        }
+    }
+
+    fn dataclass(&mut self, call: &ExprCall) {
+        let is_known = |k: &Keyword| k.arg.as_deref().is_some_and(|k| k == "frozen" || k == "eq");
+        if shapes::last_name(&call.func) == Some("dataclass")
+            && !call.arguments.keywords.iter().all(is_known)
+        {
+            self.need(call.start(), "dataclass() with more than frozen and eq");
         }
     }
 
@@ -141,7 +157,11 @@ impl Finder<'_> {
         if self.facts.attributes.contains(attribute) {
             return;
         }
-        let of_a_type = attribute == "__name__" && is_call_of(value, "type");
+        if !self.has_class_member(value, attribute) {
+            self.need(at, format!("\"{attribute}\" of a class itself"));
+            return;
+        }
+        let of_a_type = attribute == "__name__" && shapes::is_call_of(value, "type");
         if tables::MISSING_ATTRIBUTES.contains(&attribute) && !of_a_type {
             self.need(at, format!("the attribute \"{attribute}\""));
         } else if called && tables::MISSING_METHODS.contains(&attribute) {
@@ -154,43 +174,65 @@ impl Finder<'_> {
         }
     }
 
-    fn call(&mut self, call: &ExprCall) {
-        let at = call.range_start;
-        let has = |keyword: &str| {
-            let named = |k: &ruff_python_ast::Keyword| {
-                k.arg.as_ref().is_some_and(|arg| arg.as_str() == keyword)
-            };
-            call.arguments.keywords.iter().any(named)
-        };
-        match &*call.func {
-            Expr::Name(name) if name.id.as_str() == "print" && has("file") => {
-                self.need(at, "print() to a file");
+    /// False for what a builtin class, or one of `datetime`, lacks when it is asked itself: `str.lower`, `datetime.min`.
+    fn has_class_member(&self, value: &Expr, attribute: &str) -> bool {
+        match value {
+            Expr::Name(name) if tables::CLASSES.contains(&name.id.as_str()) => {
+                let special = attribute.starts_with("__");
+                special
+                    || self.facts.bound.contains(name.id.as_str())
+                    || (name.id.as_str(), attribute) == ("dict", "fromkeys")
+                    || (name.id.as_str(), attribute) == ("bytes", "fromhex")
             }
-            Expr::Name(name)
-                if is_exception(name.id.as_str())
-                    && !self.facts.bound.contains(name.id.as_str()) =>
-            {
-                let plain = match &*call.arguments.args {
-                    [] => true,
-                    [one] => !is_plain_non_text(one),
-                    _ => false,
-                };
-                if !plain {
-                    self.need(at, "an exception made of more than one text");
+            Expr::Name(name) => match self.facts.member_of(&name.id, "datetime") {
+                Some("date" | "datetime" | "time" | "timedelta") => {
+                    matches!(attribute, "fromisoformat" | "now" | "today")
                 }
-            }
-            Expr::Attribute(a) if a.attr.as_str() == "dumps" && (has("default") || has("cls")) => {
-                self.need(at, "json.dumps() with an encoder");
-            }
-            _ => {}
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+
+    fn is_text(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Name(name) => self.facts.is_text(&name.id),
+            other => other.is_string_literal_expr() || other.is_f_string_expr(),
+        }
+    }
+
+    /// True for a class that stands in brackets only where types are meant.
+    fn is_generic(&self, value: &Expr) -> bool {
+        let Expr::Name(name) = value else {
+            return false;
+        };
+        let name = name.id.as_str();
+        let builtin = tables::CLASSES.contains(&name) && !self.facts.bound.contains(name);
+        builtin || self.facts.member_of(name, "typing").is_some()
+    }
+
+    fn is_function(&self, value: &Expr) -> bool {
+        matches!(value, Expr::Name(name) if self.facts.functions.contains(name.id.as_str()))
+    }
+
+    /// What a loop or `with` assigns to.
+    fn target(&mut self, target: &Expr) {
+        if shapes::is_part(target) {
+            self.need(target.start(), "a loop or with over a member or item");
         }
     }
 
     fn binary(&mut self, left: &Expr, op: Operator, right: &Expr, at: TextSize) {
         match op {
-            Operator::Mod if is_text(left) => self.need(at, "formatting a text with %"),
-            Operator::BitOr if is_dictionary(left) || is_dictionary(right) => {
+            Operator::Mod if self.is_text(left) => self.need(at, "formatting a text with %"),
+            Operator::BitOr if shapes::is_dictionary(left) || shapes::is_dictionary(right) => {
                 self.need(at, "merging dictionaries with |");
+            }
+            Operator::BitOr if left.is_none_literal_expr() || right.is_none_literal_expr() => {
+                self.need(at, "a type alias");
+            }
+            Operator::Add | Operator::Sub if shapes::is_truth(left) || shapes::is_truth(right) => {
+                self.need(at, "counting with True and False");
             }
             Operator::MatMult => self.need(at, "the operator @"),
             _ => {}
@@ -206,8 +248,22 @@ impl Finder<'_> {
             Stmt::Delete(_) => self.need(at, "del"),
             Stmt::TypeAlias(_) => self.need(at, "a type alias"),
             Stmt::Match(_) => self.need(at, "match"),
-            Stmt::For(s) if s.is_async => self.need(at, "async for"),
-            Stmt::With(s) if s.is_async => self.need(at, "async with"),
+            Stmt::For(s) => {
+                if s.is_async {
+                    self.need(at, "async for");
+                }
+                self.target(&s.target);
+            }
+            Stmt::With(s) => {
+                if s.is_async {
+                    self.need(at, "async with");
+                }
+                for item in &s.items {
+                    if let Some(target) = &item.optional_vars {
+                        self.target(target);
+                    }
+                }
+            }
             Stmt::Try(s) if s.is_star => self.need(at, "except*"),
             Stmt::Assign(a) => {
                 let slice = |t: &&Expr| matches!(t, Expr::Subscript(s) if s.slice.is_slice_expr());
@@ -262,9 +318,25 @@ impl<'a> Visitor<'a> for Finder<'_> {
                 self.need(at, "a complex number");
             }
             Expr::BinOp(b) => self.binary(&b.left, b.op, &b.right, at),
+            Expr::Tuple(ast::ExprTuple { elts, ctx, .. })
+            | Expr::List(ast::ExprList { elts, ctx, .. })
+                if matches!(ctx, ExprContext::Store) && elts.iter().any(shapes::is_part) =>
+            {
+                self.need(at, "an assignment to several members or items at once");
+            }
+            Expr::Attribute(a)
+                if matches!(a.ctx, ExprContext::Store) && self.is_function(&a.value) =>
+            {
+                self.need(at, "an attribute of a function");
+            }
+            Expr::Subscript(s)
+                if matches!(s.ctx, ExprContext::Load) && self.is_generic(&s.value) =>
+            {
+                self.need(at, "a type alias");
+            }
             Expr::Compare(c)
-                if c.ops.iter().any(is_order)
-                    && (is_set(&c.left) || c.comparators.iter().any(is_set)) =>
+                if c.ops.iter().any(shapes::is_order)
+                    && (shapes::is_set(&c.left) || c.comparators.iter().any(shapes::is_set)) =>
             {
                 self.need(at, "ordering sets with <, <=, > or >=");
             }
@@ -295,38 +367,4 @@ impl<'a> Visitor<'a> for Finder<'_> {
         }
         visitor::walk_comprehension(self, comprehension);
     }
-}
-
-fn is_call_of(value: &Expr, name: &str) -> bool {
-    matches!(value, Expr::Call(c) if matches!(&*c.func, Expr::Name(n) if n.id.as_str() == name))
-}
-
-fn is_text(value: &Expr) -> bool {
-    value.is_string_literal_expr() || value.is_f_string_expr()
-}
-
-fn is_dictionary(value: &Expr) -> bool {
-    value.is_dict_expr() || value.is_dict_comp_expr() || is_call_of(value, "dict")
-}
-
-fn is_set(value: &Expr) -> bool {
-    value.is_set_expr() || value.is_set_comp_expr() || is_call_of(value, "set")
-}
-
-fn is_order(operator: &CmpOp) -> bool {
-    matches!(operator, CmpOp::Lt | CmpOp::LtE | CmpOp::Gt | CmpOp::GtE)
-}
-
-/// A literal that is certainly no text.
-fn is_plain_non_text(value: &Expr) -> bool {
-    value.is_number_literal_expr()
-        || value.is_dict_expr()
-        || value.is_list_expr()
-        || value.is_tuple_expr()
-        || value.is_boolean_literal_expr()
-        || value.is_starred_expr()
-}
-
-fn is_exception(name: &str) -> bool {
-    name.ends_with("Error") || name == "Exception"
 }

@@ -77,6 +77,19 @@ fn is_docstring(statement: &Stmt) -> bool {
     matches!(statement, Stmt::Expr(s) if s.value.is_string_literal_expr())
 }
 
+/// True for an expression whose value certainly cannot be called.
+fn is_data(value: &Expr) -> bool {
+    value.is_literal_expr()
+        || value.is_f_string_expr()
+        || value.is_list_expr()
+        || value.is_tuple_expr()
+        || value.is_set_expr()
+        || value.is_dict_expr()
+        || value.is_list_comp_expr()
+        || value.is_set_comp_expr()
+        || value.is_dict_comp_expr()
+}
+
 /// Where a statement stands.
 #[derive(Clone, Copy)]
 struct Scope {
@@ -169,12 +182,15 @@ impl Reader<'_> {
                 }
             }
             Stmt::Assign(assign) if scope.at_top => {
+                let is_data = is_data(&assign.value);
                 for target in &assign.targets {
-                    self.assigned(target);
+                    self.assigned(target, is_data);
                 }
             }
-            Stmt::AnnAssign(assign) if scope.at_top && assign.value.is_some() => {
-                self.assigned(&assign.target);
+            Stmt::AnnAssign(assign) if scope.at_top => {
+                if let Some(value) = &assign.value {
+                    self.assigned(&assign.target, is_data(value));
+                }
             }
             Stmt::Try(s) => {
                 let optional = scope.optional || guarded::catches_import_errors(s);
@@ -206,20 +222,23 @@ impl Reader<'_> {
         self.statements(statements, Scope { at_top, ..scope });
     }
 
-    fn assigned(&mut self, target: &Expr) {
+    fn assigned(&mut self, target: &Expr, is_data: bool) {
         match target {
             Expr::Name(name) => {
-                let known = |a: &Assigned| &*a.name == name.id.as_str();
-                if !self.source.assigned.iter().any(known) {
-                    self.source.assigned.push(Assigned {
+                let mut known = self.source.assigned.iter_mut();
+                match known.find(|a| &*a.name == name.id.as_str()) {
+                    Some(known) => known.is_data &= is_data,
+                    None => self.source.assigned.push(Assigned {
                         name: name.id.as_str().into(),
+                        is_data,
                         place: self.lines.place(name.range.start()),
-                    });
+                    }),
                 }
             }
-            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|part| self.assigned(part)),
-            Expr::List(list) => list.elts.iter().for_each(|part| self.assigned(part)),
-            Expr::Starred(starred) => self.assigned(&starred.value),
+            // Its parts get parts of the value.
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|p| self.assigned(p, false)),
+            Expr::List(list) => list.elts.iter().for_each(|p| self.assigned(p, false)),
+            Expr::Starred(starred) => self.assigned(&starred.value, false),
             _ => {}
         }
     }

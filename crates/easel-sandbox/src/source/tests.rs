@@ -71,6 +71,18 @@ fn names_that_can_be_called_are_listed_for_messages() {
         assert!(source.defines(name), "{name}");
     }
     assert!(!source.defines("floor"));
+    assert!(source.is_data("X"));
+    assert!(!source.is_data("b") && !source.is_data("floor"));
+}
+
+#[test]
+fn a_name_that_may_be_given_a_callable_is_not_taken_for_data() {
+    let source =
+        read("A = 1\nA = make()\nB = lambda: 1\nC, D = 1, 2\nE: int = 1\nF = 1\ndef F(): pass\n");
+    for name in ["A", "B", "C", "F"] {
+        assert!(!source.is_data(name), "{name}");
+    }
+    assert!(source.is_data("E"));
 }
 
 #[test]
@@ -134,6 +146,10 @@ fn what_is_nested_or_chained_too_deep_is_refused_and_long_data_is_not() {
             panic!("{}", &text[..40]);
         };
     }
+    // As deep as it may be: reading and forgetting it needs no more stack than a thread has.
+    let chain = "+1".repeat(800);
+    let deepest = format!("{}1{}{chain}", "(".repeat(190), ")".repeat(190));
+    assert!(read(&format!("x = {deepest}\n")).needs().is_empty());
     let data = format!("x = [{}]", "[1, -2.5, 'a' + 'b', f(3)], ".repeat(20_000));
     assert!(read(&data).needs().is_empty());
     let lines = "x = a.b.c + 1\n".repeat(20_000);
@@ -210,6 +226,29 @@ proptest! {
     }
 
     #[test]
+    fn pieces_of_real_files_in_any_order_are_read_or_refused(
+        cuts in proptest::collection::vec((0_usize..20_000, 0_usize..120), 1..6)
+    ) {
+        const FILES: &str = concat!(include_str!("monty/runs.py"), include_str!("monty/refuses.py"));
+        let text: String = cuts
+            .iter()
+            .map(|(start, length)| {
+                let start = FILES.floor_char_boundary(start % FILES.len());
+                let end = FILES.floor_char_boundary((start + length).min(FILES.len()));
+                &FILES[start..end]
+            })
+            .collect();
+        let places: Vec<Place> = match Source::read("f.py", &text) {
+            Ok(source) => source.needs().iter().map(|need| need.place).collect(),
+            Err(SourceError::Syntax { place, .. } | SourceError::TooDeep { place, .. }) => vec![place],
+            Err(SourceError::TooLarge { .. }) => Vec::new(),
+        };
+        for place in places {
+            prop_assert!(place.line >= 1 && place.line <= text.split('\n').count());
+        }
+    }
+
+    #[test]
     fn reading_python_like_text_never_fails_otherwise(
         words in proptest::collection::vec(
             proptest::sample::select(vec![
@@ -221,4 +260,24 @@ proptest! {
     ) {
         let _ = Source::read("f.py", &words.concat());
     }
+}
+
+#[test]
+fn a_name_that_is_no_text_everywhere_may_divide() {
+    assert_eq!(
+        needs("def f(n): return n % 2\nn = 'a'\n"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        needs("n = 'a %s'\nx = n % 2\n"),
+        ["2:5 formatting a text with %"]
+    );
+    assert_eq!(needs("for n in [1]: n % 2\n"), Vec::<String>::new());
+}
+
+#[test]
+fn annotations_need_nothing_and_the_same_as_a_value_does() {
+    let annotated = "from typing import Dict\ndef f(a: Dict[str, int] | None = None) -> list[int]: ...\nx: dict[str, int] = {}\n";
+    assert_eq!(needs(annotated), Vec::<String>::new());
+    assert_eq!(needs("Rows = list[int]\n"), ["1:8 a type alias"]);
 }

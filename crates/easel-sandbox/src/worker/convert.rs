@@ -143,7 +143,38 @@ fn is_true(object: &MontyObject) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>()
+                .prop_filter("JSON has finite numbers", |n| n.is_finite())
+                .prop_map(Value::from),
+            ".{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::vec((".{0,4}", inner), 0..4).prop_map(|members| {
+                    let named = members.into_iter().map(|(key, value)| (key.into(), value));
+                    Value::from(named.collect::<Object>())
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn data_that_a_function_returns_as_it_got_it_is_the_same(value in json()) {
+            prop_assert_eq!(to_json(&to_python(&value)), Ok(value));
+        }
+    }
 
     #[test]
     fn what_json_cannot_hold_is_named() {

@@ -16,9 +16,11 @@ pub(super) fn limit(resource: Resource, most: u64) -> io::Result<()> {
     )?)
 }
 
+/// Bytes of a page of memory, as `/proc` counts them.
+pub(super) const PAGE: u64 = 4_096;
+
 /// Bytes of address space that this process has now.
 pub(super) fn address_space() -> u64 {
-    const PAGE: u64 = 4096;
     let pages = std::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|text| text.split(' ').next()?.parse::<u64>().ok());

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use self::interpreter::Interpreter;
 use super::calls;
 use super::limit::{address_space, limit};
+use super::watch::Watch;
 use crate::protocol::{Call, HEADER, Opening, frame};
 
 /// Stack of the interpreter: its own recursion limit, 1,000 calls, is reached long before this is used up.
@@ -32,11 +33,12 @@ pub(super) fn serve() -> io::Result<()> {
     };
     let (sender, waiting) = mpsc::channel::<Call>();
     let (memory, cpu) = (opening.memory, opening.cpu);
+    let watch = Watch::start(memory)?;
     // The interpreter has none of these rights to give; this is for its bugs. It works on kernels without filters too.
     let _ = calls::refuse(calls::Rights::default());
     thread::Builder::new()
         .stack_size(STACK)
-        .spawn(move || work(opening, &waiting))?;
+        .spawn(move || work(opening, &waiting, &watch))?;
     limit(
         Resource::As,
         used.saturating_add(STACK as u64).saturating_add(memory),
@@ -53,15 +55,17 @@ pub(super) fn serve() -> io::Result<()> {
     std::process::exit(0)
 }
 
-fn work(opening: Opening, waiting: &mpsc::Receiver<Call>) {
+fn work(opening: Opening, waiting: &mpsc::Receiver<Call>, watch: &Watch) {
     let mut interpreter = Interpreter::new(opening);
     let mut output = io::stdout().lock();
     while let Ok(call) = waiting.recv() {
+        watch.working(true);
         let reply = interpreter.call(&call);
         let sent = frame(&reply).and_then(|bytes| {
             output.write_all(&bytes)?;
             output.flush()
         });
+        watch.working(false);
         if let Err(error) = sent {
             eprintln!("cannot answer: {error}");
             std::process::exit(1);

@@ -122,6 +122,31 @@ def run(n, **kw):
 }
 
 #[tokio::test]
+async fn numbers_and_exceptions_of_the_users_own_classes_are_what_they_extend() {
+    let text = "\
+from enum import IntEnum
+class Level(IntEnum):
+    HIGH = 3
+class Odd(float):
+    def __repr__(self): return 'odd'
+class Stop(BaseException):
+    def __str__(self): raise ValueError('no text')
+def values(): return {'level': Level.HIGH, Level.HIGH: Odd(1.5), 'flag': True}
+def stop(): raise Stop()
+";
+    let session = session(with_cpython(), &[("helpers.py", text)]);
+    assert_eq!(
+        call(&session, "values", "{}").await.unwrap(),
+        r#"{"level":3,"3":1.5,"flag":true}"#
+    );
+    let error = raised(&session, "stop", "{}").await;
+    assert_eq!(
+        error.to_string(),
+        "Stop: an exception that cannot be shown (helpers.py, line 9)"
+    );
+}
+
+#[tokio::test]
 async fn anything_importable_can_be_called() {
     let session = session(
         with_cpython(),

@@ -164,6 +164,27 @@ async fn a_result_beyond_the_limit_is_refused_and_one_of_a_gigabyte_too() {
 }
 
 #[tokio::test]
+async fn an_exception_with_a_book_for_a_text_is_cut() {
+    let text = "def f(n): raise ValueError('x' * n)\n";
+    for session in [sidecar(text), sidecar_in_cpython(text)] {
+        let error = raised(&session, "f", r#"{"n": 5000000}"#).await;
+        assert_eq!(error.message, "x".repeat(10_000));
+        assert!(error.traceback.len() <= 100_000);
+        assert_eq!(error.frames.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_time_limit_beyond_all_bounds_is_no_limit() {
+    let session = sidecar("def f(): return 1\n");
+    let entry = "f".parse().unwrap();
+    let outcome = session
+        .call(&entry, &object("{}"), Some(Duration::MAX))
+        .await;
+    assert_eq!(outcome.unwrap().value.as_i64(), Some(1));
+}
+
+#[tokio::test]
 async fn endless_recursion_is_an_exception() {
     let text = "def f(n=0): return f(n + 1)\ndef ok(): return 1\n";
     for session in [sidecar(text), sidecar_in_cpython(text)] {
@@ -244,6 +265,29 @@ async fn cpython_cannot_fork_start_programs_reach_the_network_or_kill_others() {
 }
 
 #[tokio::test]
+async fn cpython_starts_programs_and_reaches_the_network_where_the_operator_allows_it() {
+    let mut allowed = with_cpython();
+    allowed.confinement.network = true;
+    allowed.confinement.processes = true;
+    let text = "import socket, subprocess\n\
+         def program(): return subprocess.run(['/bin/echo', 'hello'], capture_output=True, text=True).stdout\n\
+         def network(port): return socket.create_connection(('127.0.0.1', port), 5).recv(5).decode()\n";
+    let session = session(allowed, &[("helpers.py", text)]);
+    let program = call(&session, "program", "{}").await.unwrap();
+    assert_eq!(program, r#""hello\n""#);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let greeter = std::thread::spawn(move || {
+        use std::io::Write;
+        listener.accept().unwrap().0.write_all(b"hello").unwrap();
+    });
+    let arguments = format!(r#"{{"port": {port}}}"#);
+    let network = call(&session, "network", &arguments).await.unwrap();
+    assert_eq!(network, r#""hello""#);
+    greeter.join().unwrap();
+}
+
+#[tokio::test]
 async fn cpython_sees_nothing_of_the_hosts_environment() {
     let session = sidecar_in_cpython("import os\ndef f(): return sorted(os.environ)\n");
     let names = call(&session, "f", "{}").await.unwrap();
@@ -275,4 +319,34 @@ async fn giving_up_on_a_call_ends_its_worker() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert_ne!(call(&session, "pid", "{}").await.unwrap(), pid);
+}
+
+#[test]
+fn a_worker_whose_host_is_gone_ends_in_the_middle_of_a_loop() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    let mut worker = Command::new(settings().worker.program)
+        .arg("python")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = worker.stdin.take().unwrap();
+    let opening = r#"{"files": {"a.py": "def f():\n    while True: pass\n"}, "root": null, "memory": 100000000, "cpu": 60}"#;
+    let call = r#"{"file": "a.py", "module": null, "attribute": "f", "arguments": {}, "verdict": false,
+        "result_by_attribute": false, "time": 60000, "printed": 1000, "result": 1000}"#;
+    for message in [opening, call] {
+        let length = u32::try_from(message.len()).unwrap();
+        input.write_all(&length.to_le_bytes()).unwrap();
+        input.write_all(message.as_bytes()).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(worker.try_wait().unwrap(), None, "it is in its loop");
+    drop(input);
+    let start = Instant::now();
+    while worker.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(5), "it lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

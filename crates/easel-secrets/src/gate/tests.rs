@@ -1,7 +1,8 @@
 use super::*;
-use crate::{MASK, Part};
+use crate::MASK;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use easel_core::argument::Part;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -20,8 +21,11 @@ fn door(gate: &Gate) -> Door<'_> {
     })
 }
 
-fn bearer() -> SealedValue {
-    SealedValue::text([Part::Text("Bearer ".into()), Part::Secret("TOKEN".into())])
+fn bearer() -> Argument {
+    Argument::text(vec![
+        Part::Text("Bearer ".into()),
+        Part::Secret("TOKEN".into()),
+    ])
 }
 
 #[test]

@@ -4,10 +4,6 @@ fn value(secret: easel_secrets::Secret) -> easel_core::Value {
     secret
 }
 
-fn sealed(sealed: easel_secrets::SealedValue) -> easel_core::Value {
-    sealed
-}
-
 fn opened(opened: easel_secrets::OpenedValue) -> easel_core::Value {
     opened
 }

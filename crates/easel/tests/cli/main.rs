@@ -5,6 +5,7 @@ mod chat;
 mod check;
 mod convert;
 mod easel;
+mod graphs;
 mod help;
 mod model;
 mod package;

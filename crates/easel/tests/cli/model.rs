@@ -82,7 +82,7 @@ fn end(stream: &mut TcpStream) {
 }
 
 /// Says two words with a pause between.
-fn slow(mut stream: TcpStream) {
+pub fn slow(mut stream: TcpStream) {
     head(&mut stream);
     piece(&mut stream, "first ");
     std::thread::sleep(Duration::from_millis(400));

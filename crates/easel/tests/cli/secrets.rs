@@ -6,7 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::easel::{Desk, Done, canvas, wait};
+use crate::easel::{Desk, Done, asks_a_model, canvas, wait};
+use crate::model::{Server, slow};
 
 const VALUE: &str = "s3cr3t value/1";
 
@@ -290,6 +291,38 @@ fn a_secret_reaches_the_tool_and_nobody_else() {
 }
 
 #[test]
+fn an_error_that_is_cut_short_has_no_half_of_a_secret() {
+    let desk = Desk::new();
+    let value = "v".repeat(150) + &"w".repeat(150);
+    easel(&desk, &["secrets", "set", "TOKEN"], &value);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let said = format!("bad token: {value}");
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 8192];
+        let _ = stream.read(&mut bytes).unwrap();
+        let length = said.len();
+        write!(
+            stream,
+            "HTTP/1.1 401 No\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{said}"
+        )
+        .unwrap();
+    });
+    desk.write("easel.toml", &format!("[http]\nallow = [\"{address}\"]\n"));
+    let mut document = sends(&format!("http://{address}/"));
+    let params = &mut document["components"]["Invoke:I"]["obj"]["params"];
+    params["fail_on_status"] = json!(true);
+    params["method"] = json!("get");
+    desk.json("a.json", &document);
+    let ran = easel(&desk, &["run", "a.json", "hi"], "");
+    server.join().unwrap();
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("bad token: ••••••"), "{}", ran.err);
+    assert!(!ran.err.contains("vvvvvv"), "{}", ran.err);
+}
+
+#[test]
 fn the_nearest_place_gives_the_value() {
     let desk = with_token();
     let (address, server) = echo(2);
@@ -469,5 +502,39 @@ fn the_vault_key_may_come_from_the_environment() {
         bad.err.contains("EASEL_VAULT_KEY holds no key"),
         "{}",
         bad.err
+    );
+}
+
+#[test]
+fn the_key_of_a_model_is_a_secret_and_no_model_is_told_one() {
+    let desk = with_token();
+    easel(
+        &desk,
+        &["secrets", "set", "OPENAI_API_KEY"],
+        "sk-0123456789",
+    );
+    let server = Server::start(slow);
+    let url = server.url();
+    desk.json("a.json", &asks_a_model());
+    // The key becomes known with the first request, the query came in before; the request is masked.
+    let arguments = [
+        "run",
+        "a.json",
+        "My key is sk-0123456789",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--json",
+    ];
+    let ran = easel(&desk, &arguments, "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let request = server.wait_for_a_request().to_string();
+    assert!(request.contains("My key is ••••••"), "{request}");
+    assert!(!ran.out.contains("sk-0123456789"), "{}", ran.out);
+    let entry = ran.json()["receipt"]["receipt"]["entries"][0].clone();
+    assert_eq!(
+        (&entry["secret"], &entry["kind"], &entry["node"]),
+        (&json!("OPENAI_API_KEY"), &json!("model"), &json!("LLM:A"))
     );
 }

@@ -1,6 +1,6 @@
 //! The command at a terminal, as `script` makes one: what people see and type.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use serde_json::json;
@@ -113,4 +113,36 @@ fn names_do_not_move_the_cursor() {
         seen.contains("Message: [2J M") && !seen.contains("\u{1b}[2J"),
         "{seen:?}"
     );
+}
+
+#[test]
+fn the_value_of_a_secret_is_not_shown_while_it_is_typed() {
+    let desk = Desk::new();
+    let mut terminal = desk.program("script", &["-qec", "$EASEL secrets set TOKEN", "/dev/null"]);
+    terminal
+        .env("EASEL", env!("CARGO_BIN_EXE_easel"))
+        .env("EASEL_HOME", desk.path("home"))
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::piped());
+    let mut child = terminal.spawn().unwrap();
+    let mut keyboard = child.stdin.take().unwrap();
+    let mut screen = child.stdout.take().unwrap();
+    let mut shown = String::new();
+    let mut read = |until: &str| {
+        let mut bytes = [0; 256];
+        while !shown.contains(until) {
+            let read = screen.read(&mut bytes).unwrap();
+            assert_ne!(read, 0, "{shown}");
+            shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+        shown.clone()
+    };
+    read("Value of TOKEN");
+    // What is typed before the terminal stops showing it would be dropped.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    keyboard.write_all(b"s3cr3t-value\n").unwrap();
+    let shown = read("is set in the vault");
+    assert!(!shown.contains("s3cr3t"), "{shown}");
+    drop(keyboard);
+    wait(child);
 }

@@ -151,7 +151,7 @@ impl<W: Foreknowledge> Oracle<'_, W> {
             _ if !fails => Fate::Done,
             Otherwise::Fail => Fate::Failed,
             Otherwise::Default(_) => Fate::Done,
-            Otherwise::Goto => Fate::Handled,
+            Otherwise::Goto | Otherwise::GotoAndFail => Fate::Handled,
         }
     }
 

@@ -208,3 +208,76 @@ json.dumps({}, default=str)
 raise IOError("x")
 # ----
 {1} <= set([1, 2])
+# ----
+next((x for x in [1]), None)
+# ----
+g = (x for x in [1])
+next(g)
+# ----
+next(map(str, [1]))
+# ----
+sum(x > 1 for x in [1, 2])
+# ----
+n = 0
+n += (1 == 1)
+# ----
+bytes([97])
+# ----
+fmt = "%s"
+fmt % "a"
+# ----
+import re
+re.sub("a", lambda m: "b", "a")
+# ----
+import re
+def up(m): return "b"
+re.compile("a").sub(up, "a")
+# ----
+d = {}
+d["a"], d["b"] = 1, 2
+# ----
+class A:
+    def __init__(self, a, b): self.a, self.b = a, b
+A(1, 2)
+# ----
+d = {}
+for d["k"] in [1]: pass
+# ----
+def f(): pass
+f.cache = {}
+# ----
+from typing import Dict, Any
+Alias = Dict[str, Any]
+# ----
+Alias = dict[str, int]
+# ----
+Alias = int | None
+# ----
+from typing import TypeVar
+T = TypeVar("T")
+# ----
+from dataclasses import dataclass
+@dataclass(order=True)
+class R:
+    a: int
+# ----
+from dataclasses import dataclass
+@dataclass
+class R:
+    a: int
+    def __post_init__(self): pass
+# ----
+str.upper("a")
+# ----
+from datetime import datetime
+datetime.min
+# ----
+from datetime import datetime
+datetime(2020, 1, 1).isoformat(sep=" ")
+# ----
+import itertools
+itertools.chain.from_iterable([[1]])
+# ----
+import json
+try: json.loads("{")
+except json.JSONDecodeError as e: e.lineno

@@ -233,3 +233,33 @@ def reduce_path(d, path):
         if d is None: break
     return d
 assert pick({"a": {"b": 1}}, "a", "b") == 1
+# ----
+class Pair:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+a = Pair(1, 2)
+a.a += 1
+(x, y), z = (a.a, a.b), 3
+assert (x, y, z) == (2, 2, 3)
+# ----
+import re
+def clean(m): return m
+pattern = re.compile(r"\s+")
+assert pattern.sub(" ", "a  b", count=1) == "a b" and clean("x") == "x"
+# ----
+it = iter([1, 2])
+assert next(it) == 1 and next(it) == 2 and next(it, None) is None
+# ----
+hits = [w for w in ["a", "b"] if w in "abc"]
+assert len(hits) == 2 and sum(1 for w in hits if w == "a") == 1 and sum(len(w) for w in hits) == 2
+# ----
+def retry(call, times):
+    last = None
+    for attempt in range(times):
+        try:
+            return call(attempt)
+        except ValueError as e:
+            last = e
+    raise last
+assert retry(lambda n: n + 1, 2) == 1

@@ -81,6 +81,21 @@ pub(super) const MISSING_BUILTINS: &[&str] = &[
     "__builtins__",
 ];
 
+/// Builtin classes whose methods can be called on their objects alone.
+pub(super) const CLASSES: &[&str] = &[
+    "bool",
+    "bytes",
+    "dict",
+    "float",
+    "frozenset",
+    "int",
+    "list",
+    "set",
+    "str",
+    "tuple",
+    "type",
+];
+
 /// Special methods that are called as CPython calls them.
 pub(super) const SPECIAL_METHODS: &[&str] = &[
     "__init__",
@@ -95,7 +110,6 @@ pub(super) const SPECIAL_METHODS: &[&str] = &[
     "__enter__",
     "__exit__",
     "__index__",
-    "__post_init__",
 ];
 
 /// Attributes that no object has.
@@ -109,6 +123,9 @@ pub(super) const MISSING_ATTRIBUTES: &[&str] = &[
     "__class__",
     "__wrapped__",
     "__traceback__",
+    "colno",
+    "from_iterable",
+    "lineno",
     "__cause__",
     "__context__",
 ];
@@ -123,7 +140,6 @@ pub(super) const MISSING_METHODS: &[&str] = &[
     "expand",
     "format_map",
     "from_bytes",
-    "fromhex",
     "fromisocalendar",
     "fromordinal",
     "fromtimestamp",

@@ -24,6 +24,12 @@ const FIRST: &str = "<python-input-0>";
 const ARGUMENTS: &str = "_easel_arguments";
 const VALUE: &str = "_easel_value";
 
+/// How much of an exception's text is kept, in bytes.
+const MOST_MESSAGE: usize = 10_000;
+
+/// How much of a traceback is kept, in bytes.
+const MOST_TRACEBACK: usize = 100_000;
+
 /// A module that has run.
 pub(super) struct Module {
     file: Arc<str>,
@@ -182,11 +188,16 @@ impl Module {
         Failure {
             kind,
             exception: error.exc_type().to_string(),
-            message: message.to_owned(),
+            message: cut(message, MOST_MESSAGE).to_owned(),
             frames,
-            traceback: shown.to_string(),
+            traceback: cut(&shown.to_string(), MOST_TRACEBACK).to_owned(),
         }
     }
+}
+
+fn cut(text: &str, most: usize) -> &str {
+    let end = text.floor_char_boundary(most.min(text.len()));
+    text.get(..end).unwrap_or_default()
 }
 
 fn is_coroutine(value: &MontyObject) -> bool {

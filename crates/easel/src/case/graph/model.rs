@@ -49,7 +49,6 @@ struct Reply {
     echo: bool,
     tool_calls: Vec<Call>,
     error: Option<String>,
-    #[expect(dead_code, reason = "the clock of a case stands still")]
     delay_ms: Option<u64>,
     usage: Option<Tokens>,
 }

@@ -1,0 +1,3 @@
+class A:
+    @staticmethod
+    def x(): return 1
