@@ -230,6 +230,8 @@ class Graph(_Keys):
 
     def _written(self, folder):
         """The graph as a file among its Python files, while it is needed."""
+        if folder is None and not (self.functions or any(_names_python(node) for node in self._nodes)):
+            folder = tempfile.gettempdir()
         return _Written(self.to_yaml(), folder)
 
 
@@ -287,6 +289,12 @@ def _node(node):
     if isinstance(node, dict):
         return GraphNode(**node)
     raise EaselError("A node is {}, where a GraphNode or a mapping belongs.".format(type(node).__name__))
+
+
+def _names_python(node):
+    """Whether a node, or one in its body, names something of a Python file."""
+    named = node.callable or isinstance(node.output_schema, (str, type))
+    return bool(named) or any(_names_python(inner) for inner in node.body or ())
 
 
 def _inputs(inputs):

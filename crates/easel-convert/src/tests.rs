@@ -4,6 +4,7 @@ use easel_canvas::document::Document as Canvas;
 use easel_catalog::Catalog;
 use easel_core::Value;
 use easel_graph::document::Document as Graph;
+use easel_graph::finding::Code;
 use easel_graph::source::Format;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -361,8 +362,79 @@ fn family() -> impl Strategy<Value = Json> {
     })
 }
 
+/// Canvases in which anything may be wired to anything.
+fn any_canvas() -> impl Strategy<Value = Json> {
+    let class = prop::sample::select(vec![
+        "Agent",
+        "LLM",
+        "Message",
+        "Switch",
+        "Categorize",
+        "Iteration",
+        "IterationItem",
+        "CodeExec",
+        "Loop",
+        "UserFillUp",
+        "Nonsense",
+    ]);
+    let id = |at: usize| format!("{}:n{at}", ["Agent", "x", "Message"][at % 3]);
+    let target = (0_usize..8).prop_map(id);
+    let text = prop::collection::vec(
+        prop_oneof![
+            "[a-z{}@. ]{0,8}",
+            (0_usize..8).prop_map(move |at| format!("{{{}@content}}", id(at))),
+            Just("{sys.query}".to_owned())
+        ],
+        0..4,
+    );
+    let node = (
+        class,
+        prop::collection::vec(target.clone(), 0..3),
+        text,
+        target.clone(),
+        prop::option::of(target),
+        0_u8..8,
+    );
+    prop::collection::vec(node, 0..8).prop_map(move |nodes| {
+        let mut components = json!({"begin": {"obj": {"component_name": "Begin", "params": {}}, "downstream": [id(0)]}});
+        for (at, (class, down, texts, other, parent, kind)) in nodes.into_iter().enumerate() {
+            let said = texts.concat();
+            let mut params = json!({
+                "prompts": [{"role": "user", "content": said}], "content": [said], "max_retries": kind, "items_ref": format!("{other}@content"),
+                "conditions": [{"items": [{"cpn_id": format!("{other}@content"), "operator": "contains", "value": said}], "to": [other]}],
+                "end_cpn_ids": down, "category_description": {"a": {"to": down}, "b": {"to": [other]}}, "top_p": 0.4, "topPEnabled": kind > 3,
+            });
+            if kind % 2 == 0 {
+                params["exception_method"] = json!("goto");
+                params["exception_goto"] = json!([other]);
+            }
+            let mut component = json!({"obj": {"component_name": class, "params": params}, "downstream": down});
+            if let Some(parent) = parent {
+                component["parent_id"] = json!(parent);
+            }
+            components[id(at)] = component;
+        }
+        json!({"components": components})
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_node_of_any_canvas_is_dropped_in_silence(value in any_canvas()) {
+        let before = canvas(value);
+        let there = to_graph(&before, Catalog::builtin()).unwrap();
+        let carried: Vec<String> = there.value.all_nodes().map(|node| node.id.to_string()).collect();
+        let broken: Vec<_> = there.value.errors().filter(|error| error.code == Code::Dag).collect();
+        prop_assert!(broken.is_empty(), "{:?}", broken);
+        for component in easel_canvas::normalise::normalise(&before).document.components().values() {
+            let named = there.losses.iter().any(|loss| loss.node == *component.id);
+            let own = component.id.rsplit(':').next().unwrap();
+            let start = component.is("Begin") || component.is("IterationItem");
+            prop_assert!(named || start || carried.iter().any(|id| id == own), "{}", component.id);
+        }
+    }
 
     #[test]
     fn there_and_back_is_the_same_graph_or_the_report_says_what_is_not(value in family()) {

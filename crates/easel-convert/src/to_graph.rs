@@ -287,6 +287,16 @@ impl Writer<'_> {
         deps
     }
 
+    /// The id in the graph of a node that stands behind another, in the same body.
+    fn follower(&self, component: &Component, target: &str) -> Option<String> {
+        let follows = self.edges.before(target).any(|id| *id == component.id);
+        let found = self.components.get(target);
+        let beside = found.is_some_and(|one| one.parent == component.parent);
+        (follows && beside)
+            .then(|| self.names.get(target).cloned())
+            .flatten()
+    }
+
     /// Retries, and where a failure leads.
     fn failures(
         &mut self,
@@ -317,9 +327,9 @@ impl Writer<'_> {
             node.insert("policy".to_owned(), policy.into());
         }
         if let Some(target) = handler(component)
-            && let Some(name) = self.names.get(target)
+            && let Some(name) = self.follower(component, target)
         {
-            node.insert("on_error".to_owned(), name.clone().into());
+            node.insert("on_error".to_owned(), name.into());
             carried.extend([
                 "exception_method",
                 "exception_goto",

@@ -194,11 +194,11 @@ impl Writer<'_> {
             _ => Vec::new(),
         };
         if let [one] = to.as_slice()
-            && let Some(name) = one.as_str().and_then(|id| self.names.get(id))
+            && let Some(name) = one.as_str().and_then(|id| self.follower(component, id))
         {
-            return Some(name.clone());
+            return Some(name);
         }
-        let why = "Left out: it leads to none or several nodes, or to one that is left out, and a case of a router leads to one.";
+        let why = "Left out: it leads to none or several nodes, or to one that is left out or not behind it, and a case of a router leads to one.";
         self.losses.say(&component.id, place, why);
         None
     }
@@ -369,7 +369,11 @@ impl Writer<'_> {
         let collected =
             collected.and_then(
                 |reference| match (&reference.root, reference.path.is_empty()) {
-                    (Root::Output { node, port }, true) => self.value_of(node, port),
+                    (Root::Output { node, port }, true) => {
+                        let parent = self.components.get(node)?.parent.as_ref();
+                        let inside = parent == Some(&component.id);
+                        inside.then(|| self.value_of(node, port)).flatten()
+                    }
                     _ => None,
                 },
             );
