@@ -57,6 +57,8 @@ pub enum Command {
     Unpack(UnpackArguments),
     /// Say what a workflow asks for, and what of it is missing here: secrets, models, tools, Python.
     Requirements(RequirementsArguments),
+    /// Write a canvas as a graph, or a graph as a canvas, and say what could not be carried over.
+    Convert(ConvertArguments),
     /// Print the JSON Schema of graph.yaml, for editors that complete and check while one types.
     #[command(after_help = "\
 Example:
@@ -347,6 +349,32 @@ pub struct UnpackArguments {
     /// The folder to make; it has to be new or empty. Without this it is named after the archive.
     #[arg(value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
+}
+
+/// Arguments of `easel convert`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What both say alike is carried over. Everything else is named on standard error, a line each: the
+node, the key, and what became of it. docs/converting.md says what goes over.
+
+Exit codes: 0 done, 1 with --strict, something was not carried over, 2 usage, 3 not readable.
+
+Examples:
+  easel convert canvas.json -o graph.yaml
+  easel convert graph.yaml -o canvas.json --strict")]
+pub struct ConvertArguments {
+    /// The workflow; - reads standard input.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub file: PathBuf,
+    /// Where to write it; without this to standard output. A file that is there is never overwritten.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Fail, and write nothing, if something cannot be carried over.
+    #[arg(long)]
+    pub strict: bool,
+    /// Print what could not be carried over as JSON, on standard error.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `easel requirements`.

@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod components;
 mod config;
+mod convert;
 mod document;
 mod exit;
 mod explain;
@@ -73,6 +74,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Pack(arguments) => archive::pack(&arguments),
         Command::Unpack(arguments) => archive::unpack(&arguments),
         Command::Requirements(arguments) => requirements::requirements(&arguments),
+        Command::Convert(arguments) => convert::convert(&arguments),
         Command::Schema => document::schema(),
         Command::Secrets(command) => secrets::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),

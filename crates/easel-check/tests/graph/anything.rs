@@ -22,6 +22,10 @@ fn holds(text: &str, checked: &Checked) {
             );
         }
     }
+    assert!(
+        !checked.uncompiled || !checked.refusals.is_empty(),
+        "{text}"
+    );
     let errors: Vec<&Diagnostic> = checked
         .all
         .iter()

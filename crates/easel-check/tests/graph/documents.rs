@@ -60,6 +60,8 @@ pub struct Checked {
     pub all: Vec<Diagnostic>,
     pub refusals: Vec<Diagnostic>,
     pub secrets: SecretUses,
+    /// Whether compiling found something with which nothing must run.
+    pub uncompiled: bool,
 }
 
 /// Checks a graph with the tools that come with Easel and the package above.
@@ -86,6 +88,7 @@ pub fn checked_with(
                 refusals: all.clone(),
                 all,
                 secrets: SecretUses::default(),
+                uncompiled: false,
             };
         }
     };
@@ -112,5 +115,6 @@ pub fn checked_with(
         all: easel_check::graph::check(&graph, surroundings),
         refusals: easel_check::graph::refusals(&graph),
         secrets: easel_check::graph::secret_uses(&graph),
+        uncompiled: compiled.findings.iter().any(|found| found.refuses()),
     }
 }

@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_the_first_word_of_the_answer() {
-        let said = |answer| verdict(answer).map(|(stop, related, reason)| (stop, related, reason));
+        let said = verdict;
         assert_eq!(said("STOP - ok"), Some((true, true, "ok".into())));
         assert_eq!(
             said("**CONTINUE**: shorter."),

@@ -410,7 +410,7 @@ impl Drawing {
     }
 
     /// A run starts at every node that no edge leads to.
-    pub fn from_sources(mut self) -> Drawing {
+    pub fn starting_at_sources(mut self) -> Drawing {
         self.draft.entry = Entry::Sources;
         self
     }

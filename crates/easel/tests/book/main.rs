@@ -10,7 +10,7 @@
 //! | `sh` | commands, run in the folder; `exit=3` says how they end, `sh not-run` is not run |
 //! | `text`, `json` right behind `sh` | what the commands print; `text part`: lines that stand in it, or on standard error |
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
 
 mod page;
 

@@ -88,8 +88,10 @@ fn a_module_keeps_its_globals_within_a_run_and_starts_afresh_in_the_next() {
 
 #[test]
 fn an_unexpected_keyword_is_an_error_as_in_python() {
-    let graph = "name: g\ninputs: {topic: string, extra: string}\nnodes:\n  - {id: f, kind: function, callable: 'fns:run'}\noutputs: [f]\n";
-    let desk = package(graph, &[("fns.py", "def run(topic):\n    return topic\n")]);
+    let graph = "name: g\ninputs: {topic: string, extra: string}\nnodes:\n  - {id: f, kind: function, callable: 'fns:run'}\n  - {id: g, kind: function, callable: 'fns:all'}\noutputs: [f]\n";
+    let python =
+        "def run(topic):\n    return topic\n\ndef all(**kwargs):\n    return len(kwargs)\n";
+    let desk = package(graph, &[("fns.py", python)]);
     let done = desk.easel(&["run", "p", "--input", "topic=a", "--input", "extra=b"]);
     assert_eq!(done.code, 1);
     assert!(

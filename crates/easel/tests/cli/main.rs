@@ -3,6 +3,7 @@
 
 mod chat;
 mod check;
+mod convert;
 mod easel;
 mod graphs;
 mod help;

@@ -33,7 +33,7 @@ fn verdict(stop: bool, feedback: &str) -> Deed {
 /// Drafts until told to stop.
 fn drafting(maximum: u64) -> Drawing {
     draw("topic -> draft -> end")
-        .from_sources()
+        .starting_at_sources()
         .until_told("draft", one("write@out"), maximum, true)
         .inside("draft", "write")
         .reads_pass("write", "draft", INDEX)
@@ -46,7 +46,7 @@ fn drafting(maximum: u64) -> Drawing {
 #[test]
 fn a_body_runs_once_and_gives_what_is_asked_of_it() {
     let drawing = draw("a -> sub -> end")
-        .from_sources()
+        .starting_at_sources()
         .once("sub", Gather::Many(named(&["x", "y"])))
         .inside("sub", "x -> y")
         .reads("end", "sub@out.y");
@@ -63,7 +63,7 @@ fn a_body_runs_once_and_gives_what_is_asked_of_it() {
 fn of_several_ends_the_ones_that_were_reached_give_the_value() {
     let gather = || Gather::Done(named(&["x", "y"]), Box::new(one("z@out")));
     let drawing = draw("sub")
-        .from_sources()
+        .starting_at_sources()
         .once("sub", gather())
         .inside("sub", "s -> x, y; s -> z")
         .branch("s");
@@ -117,7 +117,7 @@ fn a_repeated_body_stops_at_its_maximum_and_the_run_goes_on() {
 #[test]
 fn a_repeated_body_that_nobody_judges_runs_to_its_maximum() {
     let drawing = draw("l -> end")
-        .from_sources()
+        .starting_at_sources()
         .until_told("l", one("w@out"), 3, false)
         .inside("l", "w");
     let run = World::new(&drawing).run();
@@ -129,7 +129,7 @@ fn a_repeated_body_that_nobody_judges_runs_to_its_maximum() {
 #[test]
 fn a_repeated_body_may_give_the_list_of_all_it_gave() {
     let drawing = draw("l -> end")
-        .from_sources()
+        .starting_at_sources()
         .variable("env.all", Value::Null)
         .until_told("l", one("w@out"), 3, false)
         .accumulates("l", "env.all")
@@ -147,7 +147,7 @@ fn a_repeated_body_may_give_the_list_of_all_it_gave() {
 #[test]
 fn a_node_that_does_not_run_in_a_pass_gives_nothing_in_it() {
     let drawing = draw("l")
-        .from_sources()
+        .starting_at_sources()
         .until_told("l", one("x@out"), 2, false)
         .inside("l", "s -> x")
         .branch("s")
@@ -168,7 +168,7 @@ fn a_node_that_does_not_run_in_a_pass_gives_nothing_in_it() {
 #[test]
 fn what_a_body_assigns_is_seen_in_the_rest_of_its_pass_and_nowhere_else() {
     let drawing = draw("l -> end")
-        .from_sources()
+        .starting_at_sources()
         .private()
         .variable("env.w", "outside")
         .until_told("l", one("late@out"), 2, false)
@@ -188,7 +188,7 @@ fn what_a_body_assigns_is_seen_in_the_rest_of_its_pass_and_nowhere_else() {
 fn items_keep_what_they_assign_to_themselves() {
     for concurrency in [1, 4] {
         let drawing = draw("m -> end")
-            .from_sources()
+            .starting_at_sources()
             .private()
             .variable("env.w", "outside")
             .variable("env.list", value("[1, 2]"))
@@ -211,7 +211,7 @@ fn items_keep_what_they_assign_to_themselves() {
 #[test]
 fn a_pass_value_is_that_of_the_container_it_names() {
     let drawing = draw("rows")
-        .from_sources()
+        .starting_at_sources()
         .variable("env.rows", value("[[1, 2], [3]]"))
         .each("rows", "env.rows", 1)
         .collect("rows", "out", "cells@out")

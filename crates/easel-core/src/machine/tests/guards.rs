@@ -7,7 +7,7 @@ use crate::testing::{World, draw};
 
 #[test]
 fn a_graph_starts_at_every_node_that_nothing_leads_to() {
-    let drawing = draw("a -> c; b -> c; alone").from_sources();
+    let drawing = draw("a -> c; b -> c; alone").starting_at_sources();
     let run = World::new(&drawing).run();
     assert!(run.is_done());
     assert_eq!(run.started(), ["a", "b", "alone", "c"]);
@@ -16,7 +16,7 @@ fn a_graph_starts_at_every_node_that_nothing_leads_to() {
 #[test]
 fn a_node_that_is_switched_off_dies_and_so_does_what_only_it_leads_to() {
     let drawing = draw("a -> b -> d; a -> c -> join; b -> join; d -> last")
-        .from_sources()
+        .starting_at_sources()
         .guarded("b", Guard::Disabled)
         .reads("join", "b@out")
         .reads("join", "c@out");
@@ -34,7 +34,7 @@ fn a_node_that_is_switched_off_dies_and_so_does_what_only_it_leads_to() {
 #[test]
 fn what_a_node_gives_becomes_the_value_of_its_variable() {
     let drawing = draw("a -> b")
-        .from_sources()
+        .starting_at_sources()
         .variable("env.w", "before")
         .publishes("a", "env.w")
         .reads("b", "env.w");
@@ -46,7 +46,7 @@ fn what_a_node_gives_becomes_the_value_of_its_variable() {
 #[test]
 fn a_field_whose_value_stands_already_is_not_asked_for() {
     let drawing = draw("ask -> b")
-        .from_sources()
+        .starting_at_sources()
         .variable("sys.topic", crate::Value::Null)
         .variable("env.topic", crate::Value::Null)
         .form("ask", "topic")
@@ -70,7 +70,7 @@ fn a_field_whose_value_stands_already_is_not_asked_for() {
 #[test]
 fn a_form_that_lacks_only_what_may_be_missing_does_not_ask() {
     let drawing = draw("ask")
-        .from_sources()
+        .starting_at_sources()
         .variable("sys.a", "A")
         .variable("sys.b", crate::Value::Null)
         .form("ask", "a b?")
@@ -91,7 +91,7 @@ fn a_form_that_lacks_only_what_may_be_missing_does_not_ask() {
 #[test]
 fn a_variable_without_a_value_is_missing_until_it_is_assigned() {
     let drawing = draw("a -> b; before")
-        .from_sources()
+        .starting_at_sources()
         .unset("env.w")
         .reads("a", "env.w")
         .writes("b", "env.w");

@@ -60,7 +60,7 @@ fn ordinary_ways() {
 fn graphs() {
     // A guard that says no after waiting for a value, and a body that is judged after each pass.
     let drawing = draw("slow; off; l")
-        .from_sources()
+        .starting_at_sources()
         .guarded("off", Guard::Disabled)
         .reads("off", "slow@out")
         .until_told("l", Gather::One(reference("w@out")), 2, true)
