@@ -285,6 +285,26 @@ fn a_graph_that_cannot_be_read_shows_the_line() {
     assert_eq!(done.code, 3, "{}", done.seen());
 }
 
+#[test]
+fn a_relative_import_of_a_sidecar_is_found_by_the_check_with_its_line() {
+    let desk = Desk::new();
+    let graph = "name: g\nfunctions: helpers.py\nnodes: [{id: f, kind: function, callable: run}]\noutputs: [f]\n";
+    desk.write("g.yaml", graph);
+    desk.write(
+        "helpers.py",
+        "import json\nfrom .other import x\n\n\ndef run(**kwargs):\n    return x\n",
+    );
+    let done = desk.easel(&["check", "--format", "json", "g.yaml"]);
+    assert_eq!(done.code, 3, "{}", done.seen());
+    let found = done.json()["files"][0]["diagnostics"][0]["message"].to_string();
+    assert!(
+        found.contains("helpers.py:2") && found.contains("stands alone"),
+        "{found}"
+    );
+    let asked = desk.easel(&["requirements", "g.yaml"]);
+    assert!(asked.out.contains("helpers.py:2"), "{}", asked.seen());
+}
+
 /// A run of a graph with one search whose tool has these settings.
 fn searching(settings: &str) -> Done {
     let desk = Desk::new();
