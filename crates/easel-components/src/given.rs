@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use easel_core::argument::{self, Argument};
-use easel_core::bind::ReadId;
+use easel_core::argument::{self, Argument, ArgumentTemplate};
+use easel_core::bind::{Inputs, ReadId};
 use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::template::{Piece, Rendering};
@@ -25,6 +25,8 @@ pub(crate) enum Given {
     List(Vec<Given>),
     /// Named ones.
     Object(Vec<(Arc<str>, Given)>),
+    /// What a graph has there: texts with placeholders, and with the secrets that the node declares.
+    Argument(ArgumentTemplate),
 }
 
 /// A part of a text.
@@ -64,6 +66,14 @@ impl Given {
         }
     }
 
+    /// What a graph has there; a literal if nothing in it is to be filled in.
+    pub(crate) fn argument(template: &ArgumentTemplate) -> Given {
+        match template.render(&Inputs::default()) {
+            Ok(Argument::Value(value)) => Given::Literal(value),
+            _ => Given::Argument(template.clone()),
+        }
+    }
+
     /// A list; a literal if its items are.
     pub(crate) fn list(items: impl IntoIterator<Item = Given>) -> Given {
         let items: Vec<Given> = items.into_iter().collect();
@@ -96,6 +106,7 @@ impl Given {
             Given::Text(parts) => parts.iter().any(|part| matches!(part, Part::Secret(_))),
             Given::List(items) => items.iter().any(Given::has_secret),
             Given::Object(members) => members.iter().any(|(_, given)| given.has_secret()),
+            Given::Argument(template) => template.secrets().next().is_some(),
         }
     }
 
@@ -129,6 +140,10 @@ impl Given {
                 let members = members.map(|(name, given)| (name.clone(), given.sealed(call)));
                 Argument::object(members.collect())
             }
+            // A node whose arguments cannot be filled in fails before it asks for them.
+            Given::Argument(template) => template
+                .render(call.inputs())
+                .unwrap_or(Argument::Value(Value::Null)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use easel_core::argument::ArgumentTemplate;
 use easel_core::draft::Field;
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
@@ -9,6 +10,9 @@ use easel_core::{Object, Value};
 use crate::behaviour::Prepared;
 use crate::given::Given;
 use crate::tool::ToolSite;
+
+/// Where a graph's node has the settings of its tools, by their names.
+pub(crate) const SETTINGS: &str = "tool_settings";
 
 /// Parameters, and what was compiled of the texts in them.
 #[derive(Clone, Copy)]
@@ -110,6 +114,20 @@ impl<'a> Site<'a> {
         fields.iter().find(of_owner).map(|(_, field)| field)
     }
 
+    /// What a graph has at that dotted path of its tool's settings.
+    fn setting(&self, path: &str) -> Option<&'a ArgumentTemplate> {
+        let tool = self.prefix.strip_prefix(SETTINGS)?.strip_prefix('.')?;
+        let Field::Arguments(settings) = self.owner_field(SETTINGS)? else {
+            return None;
+        };
+        let mut steps = std::iter::once(tool).chain(path.split('.'));
+        steps.try_fold(settings, |template, step| match template {
+            ArgumentTemplate::Object(members) => members.get(step),
+            ArgumentTemplate::Array(items) => items.get(step.parse::<usize>().ok()?),
+            ArgumentTemplate::Value(_) | ArgumentTemplate::Text(_) => None,
+        })
+    }
+
     /// What was compiled for the owner itself, wherever these parameters stand.
     pub(crate) fn owner_field(&self, path: &str) -> Option<&'a Field> {
         let fields = &self.owner.node.draft.fields;
@@ -125,6 +143,9 @@ impl<'a> Site<'a> {
 
     /// Where a value comes from that stands at that dotted path. Texts at any depth may be more than they say.
     pub(crate) fn given_at(&self, path: &str, value: &Value, secrets: bool) -> Given {
+        if let Some(template) = self.setting(path) {
+            return Given::argument(template);
+        }
         match value {
             Value::Array(items) => {
                 let items = items.iter().enumerate();

@@ -134,10 +134,11 @@ pub fn modules_of(package: &Package) -> Modules {
             None => modules,
         }
     };
-    // One that cannot stand alone is none; the check says why.
-    let sidecar = package.sidecar();
-    let with_sidecar = sidecar.and_then(|(name, _)| modules().with_sidecar(&name).ok());
-    with_sidecar.unwrap_or_else(modules)
+    let Some((sidecar, _)) = package.sidecar() else {
+        return modules();
+    };
+    let with_sidecar = modules().with_sidecar(&sidecar);
+    with_sidecar.unwrap_or_else(|why| modules().with_unusable_sidecar(why))
 }
 
 /// What a sidecar defines, each with whether it can be called. A name that is assigned may be made

@@ -14,6 +14,8 @@ pub struct Package {
     files: BTreeMap<Arc<str>, File>,
     root: Option<PathBuf>,
     sidecar: Option<Arc<str>>,
+    /// Why the sidecar that there is cannot be used.
+    unusable: Option<PackageError>,
 }
 
 #[derive(Debug)]
@@ -75,6 +77,12 @@ impl Package {
         Ok(self)
     }
 
+    /// The package with a sidecar that cannot be used: whoever looks for a bare name in it is told why.
+    pub fn with_unusable_sidecar(mut self, why: PackageError) -> Package {
+        self.unusable = Some(why);
+        self
+    }
+
     /// Paths of the files, sorted.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(|path| &**path)
@@ -134,9 +142,9 @@ impl Package {
             },
             None => match &self.sidecar {
                 Some(sidecar) => Ok(Some(sidecar.clone())),
-                None => Err(PackageError::NoSidecar {
+                None => Err(self.unusable.clone().unwrap_or(PackageError::NoSidecar {
                     name: entry.attribute().into(),
-                }),
+                })),
             },
         }
     }

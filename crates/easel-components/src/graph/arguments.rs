@@ -15,27 +15,32 @@ use crate::site::Site;
 
 /// Arguments by name, as the file has them.
 #[derive(Debug, Default)]
-pub(super) struct Arguments(IndexMap<Arc<str>, ArgumentTemplate>);
+pub(super) struct Arguments {
+    /// The key under which they stand.
+    key: &'static str,
+    members: IndexMap<Arc<str>, ArgumentTemplate>,
+}
 
 /// Arguments by name for one call.
 pub(super) type Rendered = IndexMap<Arc<str>, Argument>;
 
 impl Arguments {
-    pub fn read(node: Prepared<'_>) -> Arguments {
-        let members = match Site::of_node(node).field("tool_args") {
+    /// Those of `key`: `tool_args` or `tool_settings`.
+    pub fn read(node: Prepared<'_>, key: &'static str) -> Arguments {
+        let members = match Site::of_node(node).field(key) {
             Some(Field::Arguments(ArgumentTemplate::Object(members))) => members.clone(),
             _ => IndexMap::new(),
         };
-        Arguments(members)
+        Arguments { key, members }
     }
 
     /// The arguments of one call.
     ///
     /// Errors: what could not be filled in.
     pub fn render(&self, call: &Call) -> Result<Rendered, Fault> {
-        let mut rendered = IndexMap::with_capacity(self.0.len());
+        let mut rendered = IndexMap::with_capacity(self.members.len());
         let mut missing = Vec::new();
-        for (name, template) in &self.0 {
+        for (name, template) in &self.members {
             match template.render(call.inputs()) {
                 Ok(argument) => drop(rendered.insert(name.clone(), argument)),
                 Err(names) => missing.extend(names.into_iter().map(|one| one.name)),
@@ -43,7 +48,7 @@ impl Arguments {
         }
         match missing.is_empty() {
             true => Ok(rendered),
-            false => Err(unresolved(call, "tool_args", missing.iter().map(|n| &**n))),
+            false => Err(unresolved(call, self.key, missing.iter().map(|n| &**n))),
         }
     }
 }

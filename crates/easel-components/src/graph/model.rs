@@ -18,7 +18,7 @@ use crate::behaviour::{Behaviour, Call, Prepared, Run};
 use crate::chat::ask::{Ask, Asker};
 use crate::chat::fit;
 use crate::chat::settings::Settings;
-use crate::site::Site;
+use crate::site::{SETTINGS, Site};
 
 /// Rounds of tool calls that `react` may make.
 const ROUNDS: usize = 50;
@@ -43,6 +43,8 @@ struct Model {
     prompt: Prompt,
     tools: Vec<Named>,
     arguments: Arguments,
+    /// Settings of its tools, which the tools read by themselves.
+    tool_settings: Arguments,
     shape: Option<Shape>,
 }
 
@@ -71,7 +73,8 @@ pub(super) fn prepare(node: Prepared<'_>, style: Style) -> Result<Arc<dyn Behavi
         settings: settings(node)?,
         prompt: Prompt::read(node),
         tools,
-        arguments: Arguments::read(node),
+        arguments: Arguments::read(node, "tool_args"),
+        tool_settings: Arguments::read(node, SETTINGS),
         shape,
     }))
 }
@@ -107,6 +110,7 @@ impl Model {
         haul: &mut Haul,
     ) -> Result<(Value, Vec<Value>), Fault> {
         let bound = self.arguments.render(asker.call)?;
+        self.tool_settings.render(asker.call)?;
         let mut messages = vec![
             Message::system(STEP),
             Message::user(self.prompt.message(asker.call)),

@@ -12,12 +12,14 @@ use super::gives;
 use super::keywords::Keywords;
 use super::tools::{self, Named, noted, without};
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
-use crate::site::Site;
+use crate::site::{SETTINGS, Site};
 
 struct Tool {
     named: Named,
     keywords: Keywords,
     arguments: Arguments,
+    /// Settings of the tool, which it reads by itself.
+    settings: Arguments,
 }
 
 pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
@@ -29,7 +31,8 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
     Ok(Arc::new(Tool {
         named: tools::find(node, name)?,
         keywords: Keywords::read(node),
-        arguments: Arguments::read(node),
+        arguments: Arguments::read(node, "tool_args"),
+        settings: Arguments::read(node, SETTINGS),
     }))
 }
 
@@ -42,6 +45,7 @@ impl Behaviour for Tool {
 impl Tool {
     async fn call(&self, call: &Call) -> Result<Completion, Failure> {
         let written = self.arguments.render(call)?;
+        self.settings.render(call)?;
         let (open, sealed): (Rendered, Rendered) = written
             .into_iter()
             .partition(|(_, argument)| !is_secret(argument));

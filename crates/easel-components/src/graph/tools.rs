@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 
 use super::arguments::{self, Rendered, is_secret};
 use crate::behaviour::{Call, Note, Prepared};
-use crate::site::Site;
+use crate::site::{SETTINGS, Site};
 use crate::tool::{Tool, ToolAnswer, ToolSite};
 
 /// A tool that a node names.
@@ -37,7 +37,7 @@ pub(super) fn find(node: Prepared<'_>, name: &str) -> Result<Named, Fault> {
         return Err(Fault::new("unknown_tool", message));
     };
     let table = component.table();
-    let settings = Site::of_node(node).get("tool_settings");
+    let settings = Site::of_node(node).get(SETTINGS);
     let settings = settings.and_then(|settings| settings.get(name)).cloned();
     let settings = settings.unwrap_or_else(Value::empty_object);
     let read = table.read(settings.clone());
@@ -57,7 +57,7 @@ pub(super) fn find(node: Prepared<'_>, name: &str) -> Result<Named, Fault> {
         path: &node.node.draft.id,
         name: None,
         params: &params,
-        prefix: "tool_settings",
+        prefix: &format!("{SETTINGS}.{name}"),
         depth: 1,
     };
     let tool = component.tool(site).unwrap_or_else(|| {

@@ -73,6 +73,7 @@ impl Lowering<'_> {
         self.arguments(reader);
         let structured = *node.mode == Mode::Structured;
         params.insert("structured".into(), Value::from(structured));
+        self.settings(&mut params);
         let mut broken = None;
         if let Some(schema) = &node.output_schema {
             match self.schema(schema) {
@@ -141,6 +142,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Settings of tools as they are written, by which a tool is made; its texts are filled in for each call.
+    fn settings(&self, params: &mut Object) {
+        if let Some(settings) = &self.it().tool_settings {
+            let settings = Value::from((**settings).clone());
+            params.insert("tool_settings".into(), settings);
+        }
+    }
+
     /// Which model is asked, and how.
     fn asking(&self) -> Object {
         let node = self.it();
@@ -176,6 +185,7 @@ impl Lowering<'_> {
         if let Some(tool) = tool {
             params.insert("tool".into(), Value::from((**tool).clone()));
         }
+        self.settings(&mut params);
         self.arguments(reader);
         let effect = tool.and_then(|tool| (self.surroundings.tool)(tool));
         Made::task(params, effect.unwrap_or(EffectClass::Writes))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::easel::{Desk, Done};
+use super::easel::{Desk, Done, wait};
 
 /// A desk with a package in `p/`: a graph and its files.
 fn package(graph: &str, files: &[(&str, &str)]) -> Desk {
@@ -283,4 +283,69 @@ fn a_graph_that_cannot_be_read_shows_the_line() {
     desk.write("g.yaml", "name: g\nnodes: [\n");
     let done = desk.easel(&["run", "g.yaml"]);
     assert_eq!(done.code, 3, "{}", done.seen());
+}
+
+#[test]
+fn a_relative_import_of_a_sidecar_is_found_by_the_check_with_its_line() {
+    let desk = Desk::new();
+    let graph = "name: g\nfunctions: helpers.py\nnodes: [{id: f, kind: function, callable: run}]\noutputs: [f]\n";
+    desk.write("g.yaml", graph);
+    desk.write(
+        "helpers.py",
+        "import json\nfrom .other import x\n\n\ndef run(**kwargs):\n    return x\n",
+    );
+    let done = desk.easel(&["check", "--format", "json", "g.yaml"]);
+    assert_eq!(done.code, 3, "{}", done.seen());
+    let found = done.json()["files"][0]["diagnostics"][0]["message"].to_string();
+    assert!(
+        found.contains("helpers.py:2") && found.contains("stands alone"),
+        "{found}"
+    );
+    let asked = desk.easel(&["requirements", "g.yaml"]);
+    assert!(asked.out.contains("helpers.py:2"), "{}", asked.seen());
+}
+
+/// A run of a graph with one search whose tool has these settings.
+fn searching(settings: &str) -> Done {
+    let desk = Desk::new();
+    let graph = format!(
+        "name: g\ninputs: {{q: string, depth: {{type: string, required: false}}}}\nnodes:\n  - {{id: find, kind: tool, tools: [tavily_search], secrets: [SEARCH_KEY], tool_args: {{query: '{{q}}'}}, tool_settings: {{tavily_search: {settings}}}}}\noutputs: [find]\n"
+    );
+    desk.write("g.yaml", &graph);
+    let found = json!([{"title": "Owls", "url": "http://x", "content": "They fly.", "score": 1}]);
+    desk.json("w.json", &json!({"search": [{"results": found}]}));
+    let mut command = desk.command(&[
+        "run", "g.yaml", "--input", "q=owls", "--world", "w.json", "--json",
+    ]);
+    command.env("SEARCH_KEY", "secret-0123456789");
+    command.env("EASEL_HOME", desk.path("home"));
+    wait(command.spawn().unwrap())
+}
+
+#[test]
+fn a_secret_in_the_settings_of_a_tool_reaches_the_tool() {
+    let done = searching("{api_key: '${SEARCH_KEY}', max_results: 3}");
+    assert_eq!(done.code, 0, "{}", done.seen());
+    let entries = &done.json()["receipt"]["receipt"]["entries"];
+    assert_eq!(entries[0]["secret"], "SEARCH_KEY", "{entries}");
+    assert_eq!(entries[0]["sink"], "tavily_search");
+    assert!(!done.seen().contains("secret-0123456789"));
+    let undeclared = searching("{api_key: '${OTHER_KEY}'}");
+    let entries = &undeclared.json()["receipt"]["receipt"]["entries"];
+    assert_eq!(entries[0]["provider"], "file", "it is text: {entries}");
+}
+
+#[test]
+fn a_setting_that_a_tool_cannot_take_fails_the_step_before_anything_is_asked() {
+    let number = searching("{api_key: k, max_results: 99}");
+    assert_eq!(number.code, 1);
+    let error = number.json()["error"]["message"].to_string();
+    assert!(error.contains("max_results"), "{error}");
+    let missing = searching("{api_key: '{depth.key}'}");
+    assert_eq!(missing.code, 1);
+    let error = missing.json()["error"]["message"].to_string();
+    assert!(
+        error.contains("tool_settings") && error.contains("{depth.key}"),
+        "{error}"
+    );
 }
