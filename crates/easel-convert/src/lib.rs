@@ -34,6 +34,7 @@
 
 mod compare;
 mod condition;
+mod edges;
 mod names;
 mod text;
 mod to_canvas;

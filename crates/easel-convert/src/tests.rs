@@ -227,6 +227,83 @@ fn a_canvas_in_todays_form_goes_there_and_back_unchanged() {
     }
 }
 
+#[test]
+fn a_way_back_is_left_out_and_named() {
+    let node = |class: &str, up: &[&str], down: &[&str]| {
+        let params = json!({"prompts": [{"role": "user", "content": "again {sys.query}"}]});
+        json!({"obj": {"component_name": class, "params": params}, "upstream": up, "downstream": down})
+    };
+    let before = canvas(json!({"components": {
+        "begin": node("Begin", &[], &["Agent:a"]),
+        "Agent:a": node("Agent", &["begin", "Agent:b"], &["Agent:b"]),
+        "Agent:b": node("Agent", &["Agent:a"], &["Agent:a"]),
+    }}));
+    let there = to_graph(&before, Catalog::builtin()).unwrap();
+    assert!(
+        there.value.errors().next().is_none(),
+        "{}",
+        there.value.to_yaml()
+    );
+    let said = told(&there.losses);
+    assert!(
+        said.iter()
+            .any(|said| said.starts_with("Agent:a upstream: The edge from `Agent:b`")),
+        "{said:?}"
+    );
+}
+
+/// Nodes that are left out, each before both of the next two: there are more ways through them than can be walked.
+#[test]
+fn nodes_that_are_left_out_cost_no_more_than_they_are_many() {
+    let mut components = json!({"begin": {"obj": {"component_name": "Begin", "params": {}}, "downstream": ["CodeExec:0a", "CodeExec:0b"]}});
+    for at in 0..200 {
+        for side in ["a", "b"] {
+            let next = [
+                format!("CodeExec:{}a", at + 1),
+                format!("CodeExec:{}b", at + 1),
+            ];
+            let down = if at < 199 {
+                json!(next)
+            } else {
+                json!(["Message:end"])
+            };
+            components[format!("CodeExec:{at}{side}")] =
+                json!({"obj": {"component_name": "CodeExec", "params": {}}, "downstream": down});
+        }
+    }
+    components["Message:end"] = json!({"obj": {"component_name": "Message", "params": {"content": ["{sys.query}"]}}, "downstream": []});
+    let there = to_graph(
+        &canvas(json!({"components": components})),
+        Catalog::builtin(),
+    )
+    .unwrap();
+    assert_eq!(there.value.nodes.len(), 1);
+    assert_eq!(
+        there
+            .losses
+            .iter()
+            .filter(|loss| loss.key.is_empty())
+            .count(),
+        400
+    );
+    let nodes: Vec<Json> = (0..200)
+        .flat_map(|at| ["a", "b"].map(|side| {
+            let deps = if at == 0 { json!([]) } else { json!([format!("f{}a", at - 1), format!("f{}b", at - 1)]) };
+            json!({"id": format!("f{at}{side}"), "kind": "function", "callable": "m:f", "depends_on": deps})
+        }))
+        .chain([json!({"id": "end", "kind": "output", "depends_on": ["f199a"], "value": "x"})])
+        .collect();
+    let graph = Graph::from_value(&Value::from(json!({"name": "g", "nodes": nodes}))).unwrap();
+    let there = to_canvas(&graph, Catalog::builtin()).unwrap();
+    assert_eq!(
+        there.value.components()["Message:end"]
+            .upstream
+            .as_ref()
+            .unwrap()[0],
+        "begin".into()
+    );
+}
+
 /// A part of a text.
 fn piece(names: Vec<String>) -> impl Strategy<Value = String> {
     let names = names

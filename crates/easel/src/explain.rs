@@ -11,6 +11,8 @@ use crate::wrap::wrapped;
 /// Explains a code, or lists them all.
 pub fn explain(code: Option<&str>) -> Result<Exit, Problem> {
     let Some(name) = code else {
+        let names = Code::ALL.iter().map(|code| code.name().len());
+        let width = names.max().unwrap_or(0);
         for code in Code::ALL {
             let Rule {
                 name,
@@ -18,7 +20,7 @@ pub fn explain(code: Option<&str>) -> Result<Exit, Problem> {
                 title,
                 ..
             } = code.rule();
-            out::line(&format!("{:<8} {name:<24} {title}", severity.name()));
+            out::line(&format!("{:<8} {name:<width$} {title}", severity.name()));
         }
         return Ok(Exit::Done);
     };

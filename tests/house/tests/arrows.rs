@@ -14,6 +14,10 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-catalog", &["easel-core"]),
     ("easel-canvas", &["easel-core", "easel-catalog"]),
     ("easel-graph", &["easel-core", "easel-catalog"]),
+    (
+        "easel-convert",
+        &["easel-core", "easel-catalog", "easel-canvas", "easel-graph"],
+    ),
     // The check says where in the file something is wrong, and what was rewritten: that is the dialect's to know.
     (
         "easel-check",
@@ -56,6 +60,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-catalog",
             "easel-canvas",
             "easel-graph",
+            "easel-convert",
             "easel-check",
             "easel-secrets",
             "easel-models",

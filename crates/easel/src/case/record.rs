@@ -29,6 +29,7 @@ pub fn record(arguments: &TestArguments) -> Result<Exit, Problem> {
     let [folder] = arguments.cases.as_slice() else {
         return Err(Problem::usage("--record makes one case at a time.").fix("Name one folder."));
     };
+    refuse_graphs(folder, arguments)?;
     prepare(folder, arguments)?;
     let mut case = Case::read(folder)?;
     let tape = Arc::new(Tape::default());
@@ -64,6 +65,30 @@ pub fn record(arguments: &TestArguments) -> Result<Exit, Problem> {
         folder.display()
     ));
     Ok(Exit::Done)
+}
+
+/// Cases of graphs are not recorded.
+fn refuse_graphs(folder: &Path, arguments: &TestArguments) -> Result<(), Problem> {
+    let own = ["graph.yaml", "workflow.yaml"];
+    let is_graph = match &arguments.from {
+        Some(from) => {
+            let suffix = from.extension().and_then(|suffix| suffix.to_str());
+            from.is_dir()
+                || matches!(suffix, Some("yaml" | "yml" | "zip"))
+                || std::fs::read(from).is_ok_and(|bytes| easel_runtime::is_graph(&bytes))
+        }
+        None => {
+            !folder.join("canvas.json").exists()
+                && own.iter().any(|name| folder.join(name).exists())
+        }
+    };
+    match is_graph {
+        false => Ok(()),
+        true => Err(Problem::usage("--record makes cases of canvases, and this is a graph.").fix(format!(
+            "Write inputs.json and llm.json beside the graph by hand; then `easel test {0} --trace {0}/expected.json` writes down what happens.",
+            folder.display()
+        ))),
+    }
 }
 
 /// Puts the canvas and the turns that the command names into the folder. What is there is never overwritten.

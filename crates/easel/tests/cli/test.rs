@@ -232,3 +232,17 @@ fn a_case_recorded_from_a_provider_holds_without_it() {
         assert!(world.contains(part), "{part} is not in {world}");
     }
 }
+
+#[test]
+fn recording_a_graph_says_how_to_make_its_case() {
+    let desk = Desk::new();
+    desk.easel(&["new", "g.yaml"]);
+    let refused = desk.easel(&["test", "case", "--record", "--from", "g.yaml"]);
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.err.contains("case/expected.json"),
+        "{}",
+        refused.err
+    );
+    assert!(!desk.path("case").exists());
+}
