@@ -192,10 +192,34 @@ impl Registry {
         let (name, provider) = self
             .provider(last)
             .ok_or_else(|| format!("there is no provider `{last}`"))?;
+        if before.is_empty() {
+            return self.find_of(name, provider);
+        }
         // `model@instance` may also be the whole name of a model; then the provider lists it.
         match before.rsplit_once('@') {
             Some((model, _)) if !provider.lists(before) => provider.offer(name, model),
             _ => provider.offer(name, before),
+        }
+    }
+
+    /// The model of a provider that is named alone: the default if that is one of its models, else the only one it lists.
+    fn find_of<'a>(
+        &'a self,
+        name: &str,
+        provider: &'a Provider,
+    ) -> Result<(&'a dyn ChatModel, Arc<str>), String> {
+        let default = self.names.default.as_ref();
+        let default = default.map(|id| self.names.alias.get(id).unwrap_or(id));
+        let of_this = default.and_then(|id| id.rsplit_once('@'));
+        if let Some((model, _)) = of_this.filter(|(model, of)| *of == name && !model.is_empty()) {
+            return provider.offer(name, model);
+        }
+        match provider.offers.as_slice() {
+            [only] => provider.offer(name, only),
+            offers => Err(format!(
+                "no model is named, and the provider `{name}` offers {}",
+                if offers.is_empty() { "any" } else { "several" }
+            )),
         }
     }
 
@@ -389,6 +413,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_provider_alone_is_its_model_that_is_the_default_or_the_only_one() {
+        let one = ["m1"].map(str::to_owned).to_vec();
+        let only = Registry::new(names(json!({}))).with("Local", echo("local", &["m1"]), one);
+        assert_eq!(answer(&only, "@Local").await.unwrap(), "local: m1");
+        let default = registry(json!({"default": "llama@OpenAI"}));
+        assert_eq!(answer(&default, "@OpenAI").await.unwrap(), "openai: llama");
+        let alias = registry(json!({"alias": {"@OpenAI": "llama@OpenAI"}}));
+        assert_eq!(answer(&alias, "@OpenAI").await.unwrap(), "openai: llama");
+    }
+
+    #[tokio::test]
     async fn an_unknown_id_says_why_and_what_there_is() {
         let registry = registry(json!({}));
         for (id, reason) in [
@@ -397,7 +432,10 @@ mod tests {
                 "m@Tongyi-Qianwen",
                 "the provider `Tongyi-Qianwen` does not offer `m`",
             ),
-            ("@OpenAI", "the provider `OpenAI` does not offer ``"),
+            (
+                "@OpenAI",
+                "no model is named, and the provider `OpenAI` offers any",
+            ),
             (
                 "m",
                 "no provider lists it, and the id names none (`model@provider`)",

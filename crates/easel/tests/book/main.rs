@@ -7,7 +7,7 @@
 //! | `yaml`, `yaml file=a.yaml` | a graph, or nodes of one, which has to be without errors |
 //! | `yaml check=a,b` | a graph of which the check says just these errors and warnings, among others of no account |
 //! | `json file=a.json`, `python file=a.py`, … | a file; Python has to be readable |
-//! | `sh` | commands, run in the folder; `exit=3` says how they end, `sh not-run` is not run |
+//! | `sh` | commands, run in the folder; `exit=3` says how they end, `sh not-run` is not run, `needs=python3` only where there is one |
 //! | `text`, `json` right behind `sh` | what the commands print; `text part`: lines that stand in it, or on standard error |
 
 #![expect(clippy::unwrap_used, reason = "what helps tests may fail as tests do")]
@@ -30,10 +30,10 @@ const RUN: [&str; 10] = [
     "graph-templates.md",
     "python.md",
     "packages.md",
-    "secrets-in-graphs.md",
+    "python-api.md",
+    "converting.md",
     "differences-neurosurfer.md",
     "upgrading.md",
-    "graph-cases.md",
 ];
 
 fn root() -> PathBuf {
@@ -69,7 +69,9 @@ impl Folder {
             folder: tempfile::tempdir().unwrap(),
             place: format!("{page}, \"{}\"", section.heading),
         };
-        std::os::unix::fs::symlink(root().join("examples"), folder.path("examples")).unwrap();
+        for (from, to) in [("examples", "examples"), ("python/easel.py", "easel.py")] {
+            std::os::unix::fs::symlink(root().join(from), folder.path(to)).unwrap();
+        }
         let mut names = BTreeSet::new();
         for (at, block) in section.blocks.iter().enumerate() {
             let Some(name) = name(at, block) else {
@@ -104,6 +106,12 @@ impl Folder {
             .stdin(Stdio::null())
             .output()
             .unwrap()
+    }
+
+    /// Whether a program can be run here.
+    fn has(&self, program: &str) -> bool {
+        let version = format!("{program} --version");
+        self.run("sh", &["-c", &version]).status.success()
     }
 
     /// What the check says of a file.
@@ -204,6 +212,12 @@ fn every_command_of_the_pages_on_graphs_prints_what_they_show() {
                     continue;
                 }
                 commands += 1;
+                if let Some(program) = block.attribute("needs")
+                    && !folder.has(program)
+                {
+                    eprintln!("SKIPPED: {program} is not there for {}", folder.place);
+                    continue;
+                }
                 let done = folder.run("sh", &["-ec", &block.text]);
                 let ended = block.attribute("exit").unwrap_or("0").parse().ok();
                 let shown = section.blocks.get(at + 1).filter(|next| next.follows);
