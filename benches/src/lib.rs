@@ -63,7 +63,7 @@ pub fn graph_chain(length: usize) -> Vec<u8> {
     let mut text = "name: chain\nnodes:\n".to_owned();
     for n in 0..length {
         let (when, after) = match n {
-            0 => ("True".to_owned(), String::new()),
+            0 => ("inputs.query == 'hello'".to_owned(), String::new()),
             n => (
                 format!("nodes.r{} == 'r{n}'", n - 1),
                 format!(", depends_on: [r{}]", n - 1),

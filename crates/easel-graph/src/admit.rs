@@ -141,20 +141,14 @@ impl Document {
                 Object::from_iter([(key, bare)])
             }
         };
-        let anybody_reads = self
-            .all_nodes()
-            .any(|node| node.kind.value.takes_everything());
-        let mut warnings = Vec::new();
-        if !anybody_reads {
-            let read = self.words_read();
-            for key in values.keys().filter(|key| !read.contains(&***key)) {
-                warnings.push(InputWarning {
-                    input: key.clone(),
-                    cause: format!("Nothing in this graph reads the input `{key}`."),
-                    fix: format!("Name it where it is needed, as {{{key}}}, or leave it out."),
-                });
-            }
-        }
+        let readers = self.readers.get_or_init(|| Readers::of(self));
+        let unread = values.keys().filter(|key| !readers.may_read(key));
+        let warnings = unread.map(|key| InputWarning {
+            input: key.clone(),
+            cause: format!("Nothing in this graph reads the input `{key}`."),
+            fix: format!("Name it where it is needed, as {{{key}}}, or leave it out."),
+        });
+        let warnings = warnings.collect();
         Admitted { values, warnings }
     }
 
@@ -254,9 +248,41 @@ impl Document {
         Ok(value)
     }
 
-    /// Every word in which a step might read an input: what stands in prompts, arguments, expressions and values, and
-    /// the keys of input nodes. It holds more words than are read, never fewer.
-    fn words_read(&self) -> HashSet<String> {
+    /// The declared input of that name.
+    pub fn input(&self, name: &str) -> Option<&InputDecl> {
+        self.inputs.iter().find(|input| &*input.name.value == name)
+    }
+
+    /// The place of the declaration that an error is about.
+    pub fn place_of(&self, error: &InputError) -> Place {
+        let name = match error {
+            InputError::NotAMapping { .. } | InputError::Undeclared { .. } => None,
+            InputError::Missing { input, .. }
+            | InputError::Type { input, .. }
+            | InputError::NotAllowed { input, .. }
+            | InputError::TooLarge { input, .. } => self.input(input),
+        };
+        let inputs = || Place::from_iter([Step::Key("inputs".into())]);
+        name.map_or_else(inputs, |input| input.place.clone())
+    }
+}
+
+/// Which inputs the steps of a graph may read, beyond those that it declares.
+#[derive(Clone, Debug)]
+pub(crate) enum Readers {
+    /// All: a step is told everything.
+    All,
+    /// Those that go by one of these words: what stands in prompts, arguments, expressions and values, and the keys of
+    /// input nodes. These are more words than are read, never fewer.
+    Words(HashSet<String>),
+}
+
+impl Readers {
+    fn of(graph: &Document) -> Readers {
+        let mut nodes = graph.all_nodes();
+        if nodes.any(|node| node.kind.value.takes_everything()) {
+            return Readers::All;
+        }
         let mut words = HashSet::new();
         let mut add = |text: &str| {
             let separates = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
@@ -270,7 +296,7 @@ impl Document {
             let hyphens = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
             words.extend(hyphens.map(str::to_owned));
         };
-        for node in self.all_nodes() {
+        for node in graph.all_nodes() {
             let texts = [
                 &node.instructions,
                 &node.purpose,
@@ -293,25 +319,14 @@ impl Document {
                 add(&Value::Object(Arc::new(arguments.value.clone())).to_json_text());
             }
         }
-        words
+        Readers::Words(words)
     }
 
-    /// The declared input of that name.
-    pub fn input(&self, name: &str) -> Option<&InputDecl> {
-        self.inputs.iter().find(|input| &*input.name.value == name)
-    }
-
-    /// The place of the declaration that an error is about.
-    pub fn place_of(&self, error: &InputError) -> Place {
-        let name = match error {
-            InputError::NotAMapping { .. } | InputError::Undeclared { .. } => None,
-            InputError::Missing { input, .. }
-            | InputError::Type { input, .. }
-            | InputError::NotAllowed { input, .. }
-            | InputError::TooLarge { input, .. } => self.input(input),
-        };
-        let inputs = || Place::from_iter([Step::Key("inputs".into())]);
-        name.map_or_else(inputs, |input| input.place.clone())
+    fn may_read(&self, input: &str) -> bool {
+        match self {
+            Readers::All => true,
+            Readers::Words(words) => words.contains(input),
+        }
     }
 }
 

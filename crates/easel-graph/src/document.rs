@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use easel_core::{Object, Value};
 use serde::Serialize;
 
+use crate::admit::Readers;
 use crate::error::ReadError;
 use crate::finding::{Finding, Severity, Stage};
 use crate::kind::Kind;
@@ -79,6 +80,8 @@ pub struct Document {
     pub(crate) source: Option<Arc<Source>>,
     /// What is wrong with it, in the order of the text.
     pub(crate) findings: Vec<Finding>,
+    /// What its steps read of a run's inputs; found when the first run is given some.
+    pub(crate) readers: OnceLock<Readers>,
 }
 
 /// An engine whose accidents a graph may rely on.

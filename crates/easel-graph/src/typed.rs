@@ -4,7 +4,7 @@ mod inputs;
 mod members;
 mod node;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::document::{Compat, Document, Spanned};
 use crate::field::{self, Holds};
@@ -99,5 +99,6 @@ fn read(map: &Map, root: &Marked, findings: &mut Vec<Finding>) -> Document {
         root: Marked::from_value(&easel_core::Value::Null),
         source: None,
         findings: Vec::new(),
+        readers: OnceLock::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use easel_core::Value;
 use easel_core::draft::Field;
-use easel_core::event::{Completion, Fault};
+use easel_core::event::{Completion, Fault, Ports};
 use easel_core::expression::Expression;
 use easel_core::format::FormatString;
 use easel_core::value::Object;
@@ -34,11 +34,39 @@ struct Choice {
     /// The node's id in the file, and in the workflow.
     id: Arc<str>,
     to: Arc<str>,
+    /// What the router gives when it goes there because this was chosen, and because nothing was. Made once: routers
+    /// decide often.
+    chosen: Ports,
+    not_chosen: Ports,
+}
+
+impl Choice {
+    fn new(label: Arc<str>, id: Arc<str>, to: Arc<str>) -> Choice {
+        let shown = match label.is_empty() {
+            true => Value::Null,
+            false => Value::from(label.clone()),
+        };
+        let value = Value::from(id.clone());
+        Choice {
+            label,
+            id,
+            to,
+            chosen: given(value.clone(), shown),
+            not_chosen: given(value, Value::Null),
+        }
+    }
+}
+
+/// What a router gives.
+fn given(to: Value, label: Value) -> Ports {
+    gives(to.clone(), [("selected", to), ("label", label)])
 }
 
 struct Router {
     way: Way,
     default: Option<Choice>,
+    /// What it gives where there is no way on.
+    nowhere: Ports,
     /// Nodes behind the router that it does not choose among.
     always: Vec<Arc<str>>,
 }
@@ -66,11 +94,7 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
         let to: Arc<str> = to.into();
         let known = (choices(&site, "cases").into_iter()).chain(choices(&site, "routes"));
         let named = known.into_iter().find(|choice| choice.to == to);
-        named.unwrap_or(Choice {
-            label: to.clone(),
-            id: to.clone(),
-            to,
-        })
+        named.unwrap_or_else(|| Choice::new(to.clone(), to.clone(), to))
     });
     let way = match site.get("cases") {
         Some(_) => {
@@ -96,6 +120,7 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
     Ok(Arc::new(Router {
         way,
         default,
+        nowhere: given(Value::Null, Value::Null),
         always: site.texts("always").into_iter().map(Arc::from).collect(),
     }))
 }
@@ -108,11 +133,7 @@ fn choices(site: &Site<'_>, list: &str) -> Vec<Choice> {
                 .unwrap_or_default()
                 .into()
         };
-        Choice {
-            label: text("label"),
-            id: text("id"),
-            to: text("to"),
-        }
+        Choice::new(text("label"), text("id"), text("to"))
     };
     site.items(list).iter().map(choice).collect()
 }
@@ -149,16 +170,19 @@ impl Behaviour for Router {
 impl Router {
     /// What the router gives: the id of the node it goes to, null if there is none.
     fn goes_to(&self, chosen: Option<&Choice>) -> Completion {
-        let label = chosen
-            .map(|choice| &choice.label)
-            .filter(|label| !label.is_empty());
-        let label = label.map_or(Value::Null, |label| Value::from(label.clone()));
-        let chosen = chosen.or(self.default.as_ref());
+        let way = match (chosen, &self.default) {
+            (Some(chosen), _) => &chosen.chosen,
+            (None, Some(default)) => &default.not_chosen,
+            (None, None) => &self.nowhere,
+        };
         let mut next = self.always.clone();
-        next.extend(chosen.map(|choice| choice.to.clone()));
-        let value = chosen.map_or(Value::Null, |choice| Value::from(choice.id.clone()));
+        next.extend(
+            chosen
+                .or(self.default.as_ref())
+                .map(|choice| choice.to.clone()),
+        );
         Completion {
-            ports: gives(value.clone(), [("selected", value), ("label", label)]),
+            ports: way.clone(),
             next: Some(next),
             ..Completion::default()
         }
@@ -293,11 +317,7 @@ mod tests {
     use super::*;
 
     fn meant(answer: &str, labels: &[&str]) -> Option<String> {
-        let choice = |label: &&str| Choice {
-            label: (*label).into(),
-            id: (*label).into(),
-            to: (*label).into(),
-        };
+        let choice = |label: &&str| Choice::new((*label).into(), (*label).into(), (*label).into());
         let routes = Routes {
             settings: Settings::of_default_model(),
             question: None,
