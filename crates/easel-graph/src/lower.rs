@@ -239,7 +239,10 @@ impl<'a> Lowering<'a> {
             Kind::Loop => Some(MODEL_S),
             Kind::Map | Kind::Subgraph | Kind::Input | Kind::Output => None,
         };
-        node.policy.timeout_s.map(|seconds| *seconds).or(usual)
+        match &node.policy.timeout_s {
+            Some(seconds) => (**seconds > 0.0).then_some(**seconds),
+            None => usual,
+        }
     }
 }
 

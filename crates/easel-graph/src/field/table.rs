@@ -142,7 +142,7 @@ pub const POLICY: &[Field] = &[
         "timeout_s",
         Holds::Number(0.0),
         ALL,
-        "Seconds after which an attempt is cancelled and counts as failed.",
+        "Seconds after which an attempt is cancelled and counts as failed; 0 sets no limit.",
     ),
     key(
         "temperature",

@@ -189,3 +189,17 @@ nodes:
     assert_eq!(listed, ["b".into()]);
     assert!(last.is_some());
 }
+
+#[test]
+fn a_time_limit_of_zero_is_none_as_in_canvases() {
+    let lowered = lowered(
+        "name: g
+nodes:
+  - {id: usual, kind: function, callable: 'm:f'}
+  - {id: short, kind: function, callable: 'm:f', policy: {timeout_s: 0.5}}
+  - {id: free, kind: function, callable: 'm:f', policy: {timeout_s: 0}}
+",
+    );
+    let limits = ["usual", "short", "free"].map(|id| node(&lowered, id).timeout_s);
+    assert_eq!(limits, [Some(CODE_S), Some(0.5), None]);
+}

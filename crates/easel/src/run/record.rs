@@ -13,6 +13,7 @@ pub struct Record {
     open: Option<String>,
     thinking: bool,
     steps: Vec<Json>,
+    warnings: Vec<Json>,
     question: Option<Json>,
     ending: Option<&'static str>,
     error: Option<Json>,
@@ -37,6 +38,11 @@ impl Record {
             },
             EventKind::MessageReset { .. } => self.open = None,
             EventKind::MessageEnd { .. } => self.messages.extend(self.open.take()),
+            EventKind::Warning { subject, text } => {
+                let node = subject.as_ref().map(|subject| &**subject.id());
+                self.warnings
+                    .push(json!({"node_id": node, "message": &**text}));
+            }
             EventKind::UserInputs { fields, tips } => {
                 let fields = Value::from(fields.clone()).to_json();
                 self.question = Some(json!({"tips": &**tips, "fields": fields}));
@@ -72,8 +78,8 @@ impl Record {
         });
     }
 
-    /// The whole: `{"ending", "error"?, "question"?, "messages", "results"?, "outputs", "history", "usage"}`. `results` is
-    /// what a graph gives out.
+    /// The whole: `{"ending", "error"?, "question"?, "warnings"?, "messages", "results"?, "outputs", "history", "usage"}`.
+    /// `results` is what a graph gives out.
     pub fn finish(self, session: &Session) -> Json {
         let outputs: Map<String, Json> = session
             .outputs()
@@ -86,6 +92,9 @@ impl Record {
         let optional = [("error", self.error), ("question", self.question)];
         for (name, value) in optional {
             whole.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        if !self.warnings.is_empty() {
+            whole.insert("warnings".to_owned(), self.warnings.into());
         }
         whole.insert("messages".to_owned(), self.messages.into());
         if session.workflow().graph().is_some() {

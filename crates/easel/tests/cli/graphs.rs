@@ -349,3 +349,36 @@ fn a_setting_that_a_tool_cannot_take_fails_the_step_before_anything_is_asked() {
         "{error}"
     );
 }
+
+#[test]
+fn an_input_that_nothing_reads_is_told_on_the_terminal_in_the_events_and_in_the_record() {
+    let graph = "name: g\nnodes:\n  - {id: a, kind: output, value: hi}\n";
+    let desk = package(graph, &[]);
+    let told = "Nothing in this graph reads the input `extra`.";
+    let run = |more: &[&str]| {
+        let words = ["run", "p", "--input", "extra=1"];
+        desk.easel(&[&words[..], more].concat())
+    };
+    let plain = run(&[]);
+    assert!(plain.err.contains(told), "{}", plain.seen());
+    assert_eq!(plain.out, "hi\n");
+    let events = run(&["--events"]);
+    let warned = |line: &str| line.contains("\"event\":\"warning\"") && line.contains(told);
+    assert!(events.out.lines().any(warned), "{}", events.seen());
+    let warnings = run(&["--json"]).json()["warnings"].clone();
+    let message = warnings[0]["message"].as_str().unwrap_or_default();
+    assert!(
+        message.starts_with(told) && message.contains("{extra}"),
+        "{warnings}"
+    );
+    assert_eq!(warnings[0]["node_id"], Value::Null);
+
+    // Who is told everything may read it.
+    let desk = package(
+        CALLS,
+        &[("fns.py", "def run(**kw):\n    return sorted(kw)\n")],
+    );
+    let done = desk.easel(&["run", "p", "--input", "extra=1", "--json"]);
+    assert_eq!(done.json()["warnings"], Value::Null);
+    assert_eq!(result(&done, "f"), json!(["extra"]));
+}

@@ -191,27 +191,3 @@ open("graph.json", "w", encoding="utf-8").write(json.dumps(graph))
         assert_eq!(yaml.get(name), Some(expected), "{name}");
     }
 }
-
-/// The programs in the documentation, one after the other.
-#[test]
-fn the_programs_of_the_documentation_run() {
-    let page = module().join("../docs/python-api.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let programs: Vec<&str> = page
-        .split("```python\n")
-        .skip(1)
-        .filter_map(|rest| rest.split("```").next())
-        .collect();
-    assert_eq!(programs.len(), 2);
-    let desk = Desk::new();
-    for (program, expected) in programs
-        .into_iter()
-        .zip(["Hi, Ada.\n", "`until` is a function"])
-    {
-        let Some(done) = python(&desk, program) else {
-            return;
-        };
-        assert_eq!((done.code, done.err.as_str()), (0, ""));
-        assert!(done.out.starts_with(expected), "{}", done.out);
-    }
-}
