@@ -123,62 +123,51 @@ impl Shape {
 
 /// A value without the members that its schema does not list, and without nulls that stand for "left out".
 fn pruned(schema: &Value, value: Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-                return Value::Object(members);
-            };
-            let is_required = |name: &str| required(schema).any(|required| required == name);
-            let known = members.iter().filter_map(|(name, member)| {
-                let schema = properties.get(name)?;
-                let left_out = member.is_null() && !is_required(name);
-                (!left_out).then(|| (name.clone(), pruned(schema, member.clone())))
-            });
-            Value::from(known.collect::<Object>())
-        }
-        Value::Array(items) => {
-            let Some(schema) = schema.get("items") else {
-                return Value::Array(items);
-            };
-            Value::from(
-                items
-                    .iter()
-                    .map(|item| pruned(schema, item.clone()))
-                    .collect::<Vec<_>>(),
-            )
-        }
-        other => other,
-    }
+    within(schema, value, &|schema, properties, members| {
+        let is_required = |name: &str| required(schema).any(|required| required == name);
+        let known = members.iter().filter_map(|(name, member)| {
+            let schema = properties.get(name)?;
+            let left_out = member.is_null() && !is_required(name);
+            (!left_out).then(|| (name.clone(), pruned(schema, member.clone())))
+        });
+        known.collect()
+    })
 }
 
 /// A value with the members that its schema lists and that were left out: their defaults, else null, in the order of the
 /// schema.
 fn filled(schema: &Value, value: Value) -> Value {
+    within(schema, value, &|_, properties, members| {
+        let filled = properties.iter().map(|(name, schema)| {
+            let member = match members.get(name) {
+                Some(member) => filled(schema, member.clone()),
+                None => schema.get("default").cloned().unwrap_or_default(),
+            };
+            (name.clone(), member)
+        });
+        filled.collect()
+    })
+}
+
+/// A value in which every object whose schema lists its members is written again, given that schema, what it lists, and
+/// the members.
+fn within(
+    schema: &Value,
+    value: Value,
+    write: &impl Fn(&Value, &Object, &Object) -> Object,
+) -> Value {
     match value {
-        Value::Object(members) => {
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-                return Value::Object(members);
-            };
-            let filled = properties.iter().map(|(name, schema)| {
-                let member = match members.get(name) {
-                    Some(member) => filled(schema, member.clone()),
-                    None => schema.get("default").cloned().unwrap_or_default(),
-                };
-                (name.clone(), member)
-            });
-            Value::from(filled.collect::<Object>())
-        }
-        Value::Array(items) => {
-            let Some(schema) = schema.get("items") else {
-                return Value::Array(items);
-            };
-            Value::from(
-                items
-                    .iter()
-                    .map(|item| filled(schema, item.clone()))
-                    .collect::<Vec<_>>(),
-            )
-        }
+        Value::Object(members) => match schema.get("properties").and_then(Value::as_object) {
+            Some(properties) => Value::from(write(schema, properties, &members)),
+            None => Value::Object(members),
+        },
+        Value::Array(items) => match schema.get("items") {
+            Some(schema) => {
+                let items = items.iter().map(|item| within(schema, item.clone(), write));
+                Value::from(items.collect::<Vec<_>>())
+            }
+            None => Value::Array(items),
+        },
         other => other,
     }
 }

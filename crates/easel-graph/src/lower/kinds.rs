@@ -15,7 +15,7 @@ use super::finding::FindingKind;
 use super::names::{self, Language, VALUE};
 use super::reader::{Keywords, Reader};
 use super::{Lowering, results};
-use crate::document::{InputMode, Mode, OutputSchema, Routing, Text};
+use crate::document::{InputMode, Mode, Node, OutputSchema, Routing, Text};
 use crate::kind::Kind;
 
 /// What a node of some kind came to.
@@ -255,15 +255,7 @@ impl Lowering<'_> {
             None => {}
         }
         if effect == EffectClass::Reads {
-            let question = [
-                ("instructions", &node.instructions),
-                ("purpose", &node.purpose),
-                ("goal", &node.goal),
-            ];
-            let question = question
-                .into_iter()
-                .find_map(|(k, t)| Some((k, filled(t)?)));
-            if let Some((key, text)) = question {
+            if let Some((key, text)) = asked_in(node) {
                 let text = reader.template(&node.key(key), text, Language::Question);
                 reader.fields.push(("question".into(), Field::Format(text)));
             }
@@ -379,14 +371,7 @@ impl Lowering<'_> {
     fn input(&self, reader: &mut Reader<'_>) -> Made {
         let node = self.it();
         let mut params = Object::new();
-        let question = [
-            ("instructions", &node.instructions),
-            ("purpose", &node.purpose),
-            ("goal", &node.goal),
-        ];
-        let question = question
-            .into_iter()
-            .find_map(|(k, t)| Some((k, filled(t)?)));
+        let question = asked_in(node);
         if let Some((key, question)) = question {
             reader.literal(&node.key(key), question);
         }
@@ -470,6 +455,17 @@ enum Until {
     Function,
     Prose,
     Wrong(FindingKind),
+}
+
+/// The text in which a node asks, and the key under which that stands: the first of the three that says something.
+fn asked_in(node: &Node) -> Option<(&'static str, &Text)> {
+    let keys = [
+        ("instructions", &node.instructions),
+        ("purpose", &node.purpose),
+        ("goal", &node.goal),
+    ];
+    keys.into_iter()
+        .find_map(|(key, text)| Some((key, filled(text)?)))
 }
 
 /// A text that says something.
