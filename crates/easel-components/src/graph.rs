@@ -29,6 +29,19 @@ pub const VALUE: &str = "value";
 /// The port that says how a value came about: an object.
 pub const DETAILS: &str = "details";
 
+/// The constant texts that models of graphs are told, each after the name that it has in cases of graphs. So a case says
+/// what is asked of a model, whatever the wording.
+pub const WORDING: [(&str, &str); 8] = [
+    ("<NODE_SYSTEM>", prompt::STEP),
+    ("<ROUTER_SYSTEM>", router::SORTS),
+    ("<JUDGE_SYSTEM>", judge::JUDGES),
+    ("<SHAPER_SYSTEM>", model::SHAPES),
+    ("<SUBMIT_INSTRUCTION>", prompt::SUBMIT),
+    ("<STRICT_JSON>", prompt::STRICT),
+    ("<DEFAULT_GOAL>", prompt::GOAL),
+    ("<DEFAULT_EXPECTED>", prompt::RESULT),
+];
+
 /// Prepares a node of a graph by its kind.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ const QUOTED: usize = 200;
 /// The port of a verdict that says whether the condition has to do with what the loop makes.
 const RELATED: &str = "related";
 
-const JUDGES: &str = "You judge whether a loop is done. You are given its condition and what its last pass gave. Begin your \
+pub(super) const JUDGES: &str = "You judge whether a loop is done. You are given its condition and what its last pass gave. Begin your \
 answer with one word: STOP if the condition is met, CONTINUE if it is not, UNRELATED if the condition has nothing to do \
 with what the loop makes. After CONTINUE, say in one sentence what the next pass should do better; after the others, why.";
 

@@ -25,7 +25,7 @@ const ROUNDS: usize = 50;
 /// The tool that no node has and some models call when they are done, with their report.
 const FINISH: &str = "finish";
 
-const SHAPES: &str = "You bring a finished answer into a given shape. Use only what the answer says: add nothing, leave \
+pub(super) const SHAPES: &str = "You bring a finished answer into a given shape. Use only what the answer says: add nothing, leave \
 nothing out that the shape asks for, and where the answer is silent take null or an empty list.";
 
 /// How often a model may use its tools.

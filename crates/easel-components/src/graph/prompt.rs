@@ -24,11 +24,11 @@ pub(super) const SUBMIT: &str = "Hand in your result by calling the tool `submit
 filled as its schema says. What you write beside the call is not read.";
 
 /// What is added to a task whose answer is to be data.
-const STRICT: &str = "The result is data: one JSON object of the shape that was asked for, with its property names as they \
+pub(super) const STRICT: &str = "The result is data: one JSON object of the shape that was asked for, with its property names as they \
 are, and nothing around it.";
 
-const GOAL: &str = "Fulfil the purpose above as completely as the material allows.";
-const RESULT: &str = "The finished result, ready to be used by the next step.";
+pub(super) const GOAL: &str = "Fulfil the purpose above as completely as the material allows.";
+pub(super) const RESULT: &str = "The finished result, ready to be used by the next step.";
 
 /// The text of a task with its results of earlier steps.
 #[derive(Debug)]

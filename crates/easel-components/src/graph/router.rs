@@ -22,7 +22,7 @@ use crate::site::Site;
 const SHOWN: usize = 1_200;
 const QUOTED: usize = 200;
 
-const SORTS: &str = "You decide where a workflow goes on. You are given a question, perhaps with results of earlier steps, \
+pub(super) const SORTS: &str = "You decide where a workflow goes on. You are given a question, perhaps with results of earlier steps, \
 and a list of routes. Answer with the name of the one route that fits best, exactly as it is written in the list, and \
 with nothing else.";
 

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | 1 | whether it loads; where each node stands; what the run gave out and whether it succeeded; the rows of a battery |
 //! | 2 | also: outputs of every node, arguments that tools got, what is asked for, whether it is valid, that what the check should say is said, that no secret was seen where none belongs |
-//! | 3 | also: every model request |
+//! | 3 | also: every model request, constant texts by their names |
 
 use std::collections::BTreeSet;
 
+use easel_runtime::components::graph::WORDING;
 use serde_json::{Value as Json, json};
 
 use super::difference::Difference;
@@ -215,10 +216,39 @@ fn said(trace: &Json) -> BTreeSet<(String, String)> {
     said.collect()
 }
 
+/// What models were asked. Constant texts go by their names, so that only what differs from run to run is compared. A
+/// description of the host is never told, whoever expects it (design.md §4).
 fn requests(trace: &Json) -> Json {
     let calls = view::list(trace, "llm_calls").iter();
     let parts = calls.map(|call| {
-        json!({"system": call.get("system"), "messages": call.get("messages"), "tools": call.get("tools")})
+        json!({
+            "system": by_name(view::part(call, "system")),
+            "messages": by_name(view::part(call, "messages")),
+            "tools": call.get("tools"),
+        })
     });
     parts.collect()
+}
+
+const HOST: &str = "<ENVIRONMENT>";
+
+fn by_name(told: &Json) -> Json {
+    match told {
+        Json::String(text) => {
+            let mut text = text.clone();
+            for (name, words) in WORDING {
+                text = text.replace(words, name);
+            }
+            if let Some((before, after)) = text.split_once(HOST) {
+                text = format!("{}{after}", before.trim_end());
+            }
+            text.into()
+        }
+        Json::Array(items) => items.iter().map(by_name).collect(),
+        Json::Object(members) => {
+            let members = members.iter().map(|(key, it)| (key.clone(), by_name(it)));
+            Json::Object(members.collect())
+        }
+        other => other.clone(),
+    }
 }

@@ -116,3 +116,29 @@ fn a_description_is_no_trace() {
     assert!(!is_trace(&json!({"turns": [{"messages": ["x"]}]})));
     assert!(!is_trace(&json!({"diagnostic_names": []})));
 }
+
+#[test]
+fn what_a_graphs_model_is_told_is_compared_whatever_its_constant_wording() {
+    let request = |system: &str, task: &str| {
+        let content = json!([{"type": "text", "text": task}]);
+        json!({
+            "run": {"nodes": {}, "final": {}, "succeeded": true}, "valid": true,
+            "llm_calls": [{"system": system, "messages": [{"role": "user", "content": content}], "tools": []}],
+        })
+    };
+    let words = easel_runtime::components::graph::WORDING;
+    let told = words
+        .iter()
+        .find(|(name, _)| *name == "<NODE_SYSTEM>")
+        .unwrap()
+        .1;
+    let got = request(told, "Your task:\nWrite.");
+    let differences = |wanted: &Json| graph(wanted, &got, 3).len();
+    let named = "<NODE_SYSTEM>\n\n\n<ENVIRONMENT>";
+    assert_eq!(differences(&request(named, "Your task:\nWrite.")), 0);
+    assert_eq!(differences(&request(named, "Your task:\nRead.")), 1);
+    assert_eq!(
+        differences(&request("<JUDGE_SYSTEM>", "Your task:\nWrite.")),
+        1
+    );
+}
