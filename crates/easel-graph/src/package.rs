@@ -140,6 +140,14 @@ pub enum PackageError {
         /// How much is read.
         limit: u64,
     },
+    /// A file is longer than what is read.
+    #[error("the file {name} has more than {limit} bytes: leave out what the graph does not need")]
+    FileTooLarge {
+        /// The file's name.
+        name: String,
+        /// How many bytes are read.
+        limit: u64,
+    },
     /// The archive can't be read.
     #[error(
         "the archive can't be read: {0}; it has to be a zip file, stored or deflated, without a password"

@@ -44,6 +44,10 @@ pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Files, PackageError> 
         let mut part = entry.take(limits.file_bytes + 1);
         part.read_to_end(&mut contents)
             .map_err(zip::result::ZipError::from)?;
+        if contents.len() as u64 > limits.file_bytes {
+            let limit = limits.file_bytes;
+            return Err(PackageError::FileTooLarge { name, limit });
+        }
         add_up(contents.len() as u64, &mut total, limits)?;
         if files.len() >= limits.files {
             return Err(too_many_files(limits));
@@ -57,10 +61,6 @@ pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Files, PackageError> 
 /// Adds the size of a file to that of all.
 pub(super) fn add_up(bytes: u64, total: &mut u64, limits: Limits) -> Result<(), PackageError> {
     *total = total.saturating_add(bytes);
-    if bytes > limits.file_bytes {
-        let (what, limit) = ("bytes in one file", limits.file_bytes);
-        return Err(PackageError::TooLarge { what, limit });
-    }
     if *total > limits.total_bytes {
         let (what, limit) = ("bytes in all its files", limits.total_bytes);
         return Err(PackageError::TooLarge { what, limit });

@@ -109,8 +109,9 @@ pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, PackageError
         .read_to_end(&mut contents)
         .map_err(io(path))?;
     if contents.len() as u64 > limit {
-        let what = "bytes in one file";
-        return Err(PackageError::TooLarge { what, limit });
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        return Err(PackageError::FileTooLarge { name, limit });
     }
     Ok(contents)
 }
