@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 
 pub use json::from_text;
 pub(crate) use python::escape;
+pub(crate) use text::shortest;
 
 /// The members of an object, in the order in which they were written.
 pub type Object = IndexMap<Arc<str>, Value>;

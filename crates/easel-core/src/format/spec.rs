@@ -1,6 +1,7 @@
 //! Formats behind the colon of a placeholder: Python's format specification for texts and numbers.
 
 use super::MAX_WIDTH;
+use crate::value::shortest;
 use crate::{Number, Value};
 
 /// `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`
@@ -207,7 +208,7 @@ impl FormatSpec {
             None => match self.precision {
                 Some(precision) => self.general(size, precision.max(1), true),
                 None => {
-                    let (digits, exponent) = scientific(&format!("{size:e}"));
+                    let (digits, exponent) = scientific(&shortest(size));
                     let large = !(-4..16).contains(&exponent);
                     self.place(&digits, exponent, large, true)
                 }

@@ -231,3 +231,33 @@ fn depth_counts_lists_and_objects() {
         assert_eq!(json(text).depth(), depth, "{text}");
     }
 }
+
+#[test]
+fn floats_have_the_digits_that_python_gives_them() {
+    let halves = (1_u64 << 52..1_u64 << 53, -60_i32..=12, any::<bool>());
+    let halves = halves.prop_map(|(digits, exponent, negative)| {
+        let n = digits as f64 * 2_f64.powi(exponent);
+        if negative { -n } else { n }
+    });
+    let any = any::<f64>().prop_filter("finite", |n| n.is_finite());
+    let few = (1_u32..1 << 20, 0_i32..=60).prop_map(|(n, by)| f64::from(n) / 2_f64.powi(by));
+    let floats = prop_oneof![6 => halves, 2 => any, 1 => few];
+    let mut floats = crate::testing::python::samples(20_000, &floats);
+    let halfway = -(685_408_957_411_734.0 + 0.25);
+    floats.push(halfway);
+    let bits = floats.iter().map(|n| Value::from(n.to_bits().to_string()));
+    let bits = Value::from(bits.collect::<Vec<_>>());
+    let script = "import json, struct, sys\n\
+        print(json.dumps([repr(struct.unpack('<d', struct.pack('<Q', int(n)))[0]) for n in json.load(sys.stdin)]))";
+    let Some(theirs) = crate::testing::python::answer(script, &bits) else {
+        return;
+    };
+    for (n, theirs) in floats.iter().zip(theirs.as_array().unwrap()) {
+        let ours = Number::Float(*n);
+        assert_eq!(Some(&*ours.to_string()), theirs.as_str());
+        // What is sent as JSON is the same number.
+        let json = Value::Number(ours).to_json_text();
+        assert_eq!(serde_json::from_str::<f64>(&json).ok(), Some(*n), "{json}");
+    }
+    assert_eq!(Number::Float(halfway).to_string(), "-685408957411734.2");
+}

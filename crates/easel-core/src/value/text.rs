@@ -30,9 +30,11 @@ impl fmt::Display for Number {
             Number::Int(n) => write!(f, "{n}"),
             Number::Big(n) => write!(f, "{n}"),
             Number::Float(n) if !n.is_finite() => f.write_str("null"),
-            Number::Float(n) if n == 0.0 || (1e-4..1e16).contains(&n.abs()) => write!(f, "{n:?}"),
+            Number::Float(n) if n == 0.0 || (1e-4..1e16).contains(&n.abs()) => {
+                f.write_str(&positional(n))
+            }
             Number::Float(n) => {
-                let text = format!("{n:e}");
+                let text = shortest(n);
                 let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
                 let (sign, exponent) = match exponent.strip_prefix('-') {
                     Some(exponent) => ('-', exponent),
@@ -42,6 +44,33 @@ impl fmt::Display for Number {
             }
         }
     }
+}
+
+/// The fewest digits that are read back as this float, with a point and without an exponent: `6500.0`.
+fn positional(n: f64) -> String {
+    let text = format!("{n:?}");
+    match text.split_once('.') {
+        Some((_, places)) if may_be_halfway(&text) => format!("{n:.*}", places.len()),
+        _ => text,
+    }
+}
+
+/// The same with an exponent: `6.5e3`.
+pub(crate) fn shortest(n: f64) -> String {
+    let text = format!("{n:e}");
+    let (digits, _) = text.split_once('e').unwrap_or((&text, ""));
+    match digits.split_once('.') {
+        Some((_, places)) if may_be_halfway(digits) => format!("{n:.*e}", places.len()),
+        _ => text,
+    }
+}
+
+/// Whether another number of as many digits may be as near to the float: `685408957411734.25` lies halfway between `….2`
+/// and `….3`. Rust takes the greater one. Python takes the even one, and so does Rust if it is told the places. With fewer
+/// digits than these, a float would be written exactly before that.
+fn may_be_halfway(digits: &str) -> bool {
+    let digits = digits.trim_start_matches(['-', '0', '.']);
+    digits.bytes().filter(u8::is_ascii_digit).count() >= 15
 }
 
 /// As text that is shown or sent to a model: a text as it is, `null` as nothing, all else as JSON with a blank behind
