@@ -184,6 +184,20 @@ pub fn is_graph(bytes: &[u8]) -> bool {
     format_of(bytes).is_some()
 }
 
+/// Whether bytes are a canvas, whatever their file is called.
+pub fn is_canvas(bytes: &[u8]) -> bool {
+    // What is no object need not be read to its end.
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let json = || serde_json::from_slice(bytes).ok();
+    first == Some(&b'{') && json().is_some_and(|json| has_canvas(&json))
+}
+
+/// Whether the top level has what only canvases have.
+fn has_canvas(json: &serde_json::Value) -> bool {
+    let mut keys = ["components", "dsl", "graph"].into_iter();
+    keys.any(|key| json.get(key).is_some())
+}
+
 /// The format of a graph; `None` for what is a canvas, or none of both.
 ///
 /// JSON is a graph if its top level has `nodes` and nothing that only canvases have. What is no JSON is YAML.
@@ -193,8 +207,7 @@ pub(crate) fn format_of(bytes: &[u8]) -> Option<Format> {
     match first {
         Some(b'{' | b'[') => {
             let json: serde_json::Value = serde_json::from_slice(text).ok()?;
-            let has = |key: &str| json.get(key).is_some();
-            let graph = has("nodes") && !has("components") && !has("dsl") && !has("graph");
+            let graph = json.get("nodes").is_some() && !has_canvas(&json);
             graph.then_some(Format::Json)
         }
         // An empty file is no canvas, and as a graph it gets an error that says what is missing.

@@ -48,7 +48,7 @@ use std::sync::LazyLock;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
-pub use graph::{Code, GraphFile, is_graph};
+pub use graph::{Code, GraphFile, is_canvas, is_graph};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use python::modules_of;
 pub use script::ScriptedWorld;

@@ -18,6 +18,7 @@ pub fn convert(arguments: &ConvertArguments) -> Result<Exit, Problem> {
     let engine = engine.map_err(|error| Problem::usage(sentence(&error.to_string())))?;
     let source = Source::read(&arguments.file)?;
     let workflow = source.load(&engine)?;
+    source.refuse_unreadable(&workflow, "converted")?;
     let catalog = engine.registry().catalog();
     let (text, losses) = match (workflow.graph(), workflow.canvas()) {
         (Some(graph), _) => {

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use easel_runtime::check::Diagnostic;
+use easel_runtime::graphs::finding::Severity;
 use easel_runtime::graphs::package::{Package, PackageError};
 use easel_runtime::{Engine, Workflow};
 
@@ -33,7 +34,9 @@ impl Source {
     /// Reads a file, standard input for `-`, or a package: a folder, an archive, or a graph with what lies beside it.
     pub fn read(path: &Path) -> Result<Source, Problem> {
         let standard_input = path.as_os_str() == STANDARD_INPUT;
-        if !standard_input && is_package(path) {
+        let is_yaml = !standard_input && has_suffix(path, &["yaml", "yml"]);
+        let is_other = path.is_dir() || has_suffix(path, &["zip"]);
+        if !standard_input && (is_other || is_yaml && !path.is_file()) {
             return Source::of_package(path);
         }
         let (name, mut bytes) = match standard_input {
@@ -43,6 +46,10 @@ impl Source {
         // Places are counted without it.
         if bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        // A canvas that somebody called .yaml is one all the same.
+        if is_yaml && !easel_runtime::is_canvas(&bytes) {
+            return Source::of_package(path);
         }
         let graph = !standard_input && easel_runtime::is_graph(&bytes);
         Ok(Source {
@@ -119,17 +126,34 @@ impl Source {
 
     /// Says why a workflow must not run, if so.
     pub fn refuse(&self, workflow: &Workflow) -> Result<(), Problem> {
-        let refusals: Vec<&Diagnostic> = workflow.refusals().collect();
+        self.refuse_for(&workflow.refusals().collect::<Vec<_>>(), "run")
+    }
+
+    /// Says what of a graph cannot be read, if so: what it means, nobody knows.
+    pub fn refuse_unreadable(&self, workflow: &Workflow, done: &str) -> Result<(), Problem> {
+        let findings = workflow.graph().map(|graph| graph.document().findings());
+        let errors = findings
+            .into_iter()
+            .flatten()
+            .filter(|found| found.severity == Severity::Error);
+        let codes: Vec<String> = errors.map(|found| found.code.to_string()).collect();
+        let unreadable =
+            |refusal: &&Diagnostic| codes.iter().any(|code| code == refusal.code.name());
+        let refusals: Vec<_> = workflow.refusals().filter(unreadable).collect();
+        self.refuse_for(&refusals, done)
+    }
+
+    fn refuse_for(&self, refusals: &[&Diagnostic], done: &str) -> Result<(), Problem> {
         let text = self.text();
         let terminal = std::io::stderr().is_terminal();
-        for refusal in &refusals {
+        for refusal in refusals {
             out::tell(&problem::diagnostic(refusal, &self.name, &text, terminal));
         }
         match refusals.len() {
             0 => Ok(()),
             count => {
                 let errors = if count == 1 { "error" } else { "errors" };
-                let message = format!("{} has {count} {errors} and is not run.", self.name);
+                let message = format!("{} has {count} {errors} and is not {done}.", self.name);
                 Err(Problem::new(Exit::Refused, message)
                     .fix("Mend what is named above; `easel explain CODE` says more about a code."))
             }
@@ -137,9 +161,7 @@ impl Source {
     }
 }
 
-/// Whether a path can only be a graph or a package.
-fn is_package(path: &Path) -> bool {
+fn has_suffix(path: &Path, suffixes: &[&str]) -> bool {
     let suffix = path.extension().and_then(|suffix| suffix.to_str());
-    let suffix = suffix.map(str::to_lowercase);
-    path.is_dir() || matches!(suffix.as_deref(), Some("yaml" | "yml" | "zip"))
+    suffix.is_some_and(|suffix| suffixes.iter().any(|s| suffix.eq_ignore_ascii_case(s)))
 }

@@ -174,3 +174,23 @@ fn a_canvas_with_categories_does_the_same_as_a_graph_and_the_rest_is_named() {
     let again = desk.easel(&["convert", "c.json", "-o", "g.yaml"]);
     assert_eq!(again.code, 2, "nothing is overwritten");
 }
+
+#[test]
+fn a_graph_that_cannot_be_read_is_not_converted() {
+    let desk = Desk::new();
+    desk.write("g.yaml", "name: g\nnodes:\n  - {id: a, kind: dance}\n");
+    let done = desk.easel(&["convert", "g.yaml", "-o", "c.json"]);
+    assert_eq!(done.code, 3, "{}", done.seen());
+    assert!(
+        done.err.contains("There is no kind `dance`."),
+        "{}",
+        done.err
+    );
+    assert!(
+        done.err
+            .contains("g.yaml has 1 error and is not converted."),
+        "{}",
+        done.err
+    );
+    assert!(!desk.path("c.json").exists());
+}

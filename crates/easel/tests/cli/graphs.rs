@@ -382,3 +382,21 @@ fn an_input_that_nothing_reads_is_told_on_the_terminal_in_the_events_and_in_the_
     assert_eq!(done.json()["warnings"], Value::Null);
     assert_eq!(result(&done, "f"), json!(["extra"]));
 }
+
+#[test]
+fn a_canvas_is_one_whatever_its_file_is_called() {
+    let desk = Desk::new();
+    desk.write(
+        "canvas.yaml",
+        include_str!("../../../../examples/hello.json"),
+    );
+    let ran = desk.easel(&["run", "canvas.yaml", "Ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.seen());
+    assert!(ran.out.starts_with("Hello, Ada!"), "{}", ran.out);
+    // A graph in braces is no canvas.
+    desk.write(
+        "flow.yaml",
+        "{name: g, nodes: [{id: a, kind: output, value: hi}]}\n",
+    );
+    assert_eq!(desk.easel(&["run", "flow.yaml"]).out, "hi\n");
+}
