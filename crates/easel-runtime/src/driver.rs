@@ -27,7 +27,7 @@ use futures::{FutureExt, StreamExt};
 use crate::attempts::Attempts;
 use crate::engine::Engine;
 use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
-use crate::journal::JournalError;
+use crate::journal::{Batch, JournalError};
 use crate::masking;
 use crate::speech::Speech;
 use crate::timings::{Meter, Part, Timings};
@@ -502,7 +502,7 @@ impl Driver {
         let run = self.machine.run().clone();
         let journal = &self.engine.journal;
         let (from, count) = (self.written, events.len() as u64);
-        journal.append(&run, from, events).await?;
+        journal.append(Batch::new(run, from, events)).await?;
         self.written += count;
         Ok(())
     }

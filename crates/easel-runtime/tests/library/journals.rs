@@ -7,7 +7,7 @@ use easel_runtime::core::draft::EffectClass;
 use easel_runtime::core::event::{Event, Fact};
 use easel_runtime::core::{Machine, effect::Outcome};
 use easel_runtime::{
-    Ending, Engine, Input, Journal, JournalError, MemoryJournal, RunEvent, TurnError,
+    Batch, Ending, Engine, Input, Journal, JournalError, MemoryJournal, RunEvent, TurnError,
 };
 use futures::executor::block_on;
 use futures::future::BoxFuture;
@@ -22,18 +22,13 @@ struct Failing {
 }
 
 impl Journal for Failing {
-    fn append<'a>(
-        &'a self,
-        run: &'a str,
-        from: u64,
-        events: Vec<Event>,
-    ) -> BoxFuture<'a, Result<(), JournalError>> {
+    fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), JournalError>> {
         let spend = |left: u32| left.checked_sub(1);
         match self
             .left
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, spend)
         {
-            Ok(_) => self.inner.append(run, from, events),
+            Ok(_) => self.inner.append(batch),
             Err(_) => Box::pin(async { Err(JournalError::Store("the disk is full".into())) }),
         }
     }

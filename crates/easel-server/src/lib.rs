@@ -1,0 +1,1 @@
+//! Easel over HTTP.

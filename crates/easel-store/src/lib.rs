@@ -1,0 +1,1 @@
+//! Journals and records in SQLite and PostgreSQL.
