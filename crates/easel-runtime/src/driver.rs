@@ -240,6 +240,11 @@ impl Driver {
             if (&mut stop).now_or_never().is_some() {
                 self.happened(Fact::Cancelled);
             }
+            if self.machine.life().over() {
+                // Nothing of it may begin any more, and what is under way stops.
+                self.effects.clear();
+                self.attempts = Attempts::default();
+            }
             if self.unwritten.is_empty() {
                 self.show(observe);
             }

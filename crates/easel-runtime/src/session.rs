@@ -7,7 +7,7 @@ use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
-use easel_core::machine::NodeLife;
+use easel_core::machine::{NodeLife, RunLife};
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 use easel_graph::admit::InputError;
@@ -255,6 +255,20 @@ impl Session {
             memory,
             ..Session::new(engine, workflow.clone())
         }
+    }
+
+    /// Where the last run stands.
+    pub fn standing(&self) -> Standing {
+        let Some(driver) = &self.driver else {
+            return Standing::default();
+        };
+        let end = match driver.machine().life() {
+            RunLife::Waiting => TurnEnd::Waiting,
+            RunLife::Running if driver.uncertain.is_empty() => return Standing::Running,
+            RunLife::Running => TurnEnd::Uncertain,
+            _ => TurnEnd::Over(driver.machine().outcome().cloned().unwrap_or(Outcome::Done)),
+        };
+        standing_of(driver, &end)
     }
 
     /// The workflow it is with.

@@ -302,5 +302,8 @@ fn the_journal_of_a_kept_conversation_does_not_repeat_it() {
     assert_eq!(start.context.get("entries"), Some(&Value::from(11)));
     // What was said is there all the same when the run is read back.
     let told = world.told().join("\n");
-    assert!(told.contains("user: word") && told.contains("assistant: seven"), "{told}");
+    assert!(
+        told.contains("user: word") && told.contains("assistant: seven"),
+        "{told}"
+    );
 }
