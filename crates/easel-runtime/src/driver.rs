@@ -391,8 +391,16 @@ impl Driver {
             Run::Done(result) => self.report(activation, number, result),
             Run::Later(attempt) => {
                 let name = self.workflow.compiled.node(at).draft.name.clone();
-                let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
+                let clock = self.engine.clock.clone();
+                let work = self.workflow.work(at);
+                let places = self.engine.places.clone();
                 let reported = async move {
+                    // The time of waiting for a place is not the attempt's.
+                    let _place = match work {
+                        Some(work) => Some(places.take(work).await),
+                        None => None,
+                    };
+                    let deadline = limit.map(|s| clock.deadline((s * 1000.0) as u64));
                     let result = match deadline {
                         None => attempt.await,
                         Some(deadline) => match select(attempt, deadline).await {

@@ -27,6 +27,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod attempts;
+mod bounds;
 pub mod clock;
 mod driver;
 mod engine;
@@ -49,6 +50,7 @@ mod workflow;
 
 use std::sync::LazyLock;
 
+pub use bounds::Bounds;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};
