@@ -337,7 +337,9 @@ mod tests {
 
     fn headers(pairs: &[(header::HeaderName, &str)]) -> HeaderMap {
         let pairs = pairs.iter().cloned();
-        pairs.map(|(name, value)| (name, value.parse().unwrap())).collect()
+        pairs
+            .map(|(name, value)| (name, value.parse().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -346,10 +348,16 @@ mod tests {
         let names = |pairs: &[_]| names_loopback(&headers(pairs));
         assert!(names(&[(HOST, "127.0.0.1:9380")]));
         assert!(names(&[(HOST, "localhost")]));
-        assert!(names(&[(HOST, "[::1]:9380"), (ORIGIN, "http://localhost:5173")]));
+        assert!(names(&[
+            (HOST, "[::1]:9380"),
+            (ORIGIN, "http://localhost:5173")
+        ]));
         assert!(!names(&[(HOST, "evil.example:9380")]));
         assert!(!names(&[(HOST, "127.0.0.1.evil.example")]));
-        assert!(!names(&[(HOST, "localhost"), (ORIGIN, "https://evil.example")]));
+        assert!(!names(&[
+            (HOST, "localhost"),
+            (ORIGIN, "https://evil.example")
+        ]));
         assert!(!names(&[(HOST, "localhost"), (ORIGIN, "null")]));
         assert!(!names(&[]));
     }
@@ -357,8 +365,14 @@ mod tests {
     #[test]
     fn a_key_is_read_from_its_header_only() {
         use header::AUTHORIZATION;
-        assert_eq!(bearer(&headers(&[(AUTHORIZATION, "Bearer abc")])), Some("abc"));
-        assert_eq!(bearer(&headers(&[(AUTHORIZATION, "bearer  abc ")])), Some("abc"));
+        assert_eq!(
+            bearer(&headers(&[(AUTHORIZATION, "Bearer abc")])),
+            Some("abc")
+        );
+        assert_eq!(
+            bearer(&headers(&[(AUTHORIZATION, "bearer  abc ")])),
+            Some("abc")
+        );
         assert_eq!(bearer(&headers(&[(AUTHORIZATION, "Bearer ")])), None);
         assert_eq!(bearer(&headers(&[(AUTHORIZATION, "Basic abc")])), None);
     }

@@ -19,7 +19,7 @@ use easel_runtime::{
     Conversation, Decision, Engine, Input, JournalError, Origin, RunEvent, Said, Session, Standing,
     TurnError, Workflow,
 };
-use easel_store::{RunRecord, Store};
+use easel_store::{Location, RunRecord, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use compiled::Compiled;
@@ -34,6 +34,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// How often a worker says that it is alive, and looks for runs whose worker is not.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// How many runs are claimed in one transaction.
+const CLAIMED_AT_ONCE: usize = 1_000;
 
 /// How many runs are taken up at once at the start.
 const TAKEN_UP_AT_ONCE: usize = 64;
@@ -144,9 +147,7 @@ impl Host {
     /// # Errors
     /// There is no such document, or it is no workflow.
     pub async fn workflow(&self, document: &str) -> Result<Arc<Workflow>, HostError> {
-        self.compiled
-            .get(document, &self.store, &self.engine)
-            .await
+        self.compiled.get(document, &self.store, &self.engine).await
     }
 
     /// Says something in a conversation: begins a run, or answers the one that waits. Once this returns, the message has its
@@ -172,7 +173,8 @@ impl Host {
         let id = &message.session;
         let record = self.store.session(id).await?;
         let record = record.ok_or_else(|| HostError::NoSession(id.to_string()))?;
-        let (conversation, said) = self.store.conversation(id).await?;
+        let kept = self.store.conversation(id).await?;
+        let (conversation, said) = kept.ok_or_else(|| HostError::NoSession(id.to_string()))?;
         let pending = match &conversation.run {
             Some(run) => self.store.run(run).await?.filter(|r| !r.standing.is_over()),
             None => None,
@@ -220,10 +222,7 @@ impl Host {
     }
 
     /// Ends a run that was taken up, and gives back what it held.
-    async fn abandon(
-        &self,
-        mut work: Work,
-    ) -> Result<(OwnedSemaphorePermit, Lane), HostError> {
+    async fn abandon(&self, mut work: Work) -> Result<(OwnedSemaphorePermit, Lane), HostError> {
         let stopped = std::future::ready(());
         work.session.go_on(&mut |_| {}, stopped).await?;
         match work.lane {
@@ -258,11 +257,7 @@ impl Host {
     ///
     /// # Errors
     /// There is no such run, or it does not wait.
-    pub async fn answer(
-        self: &Arc<Self>,
-        run: &str,
-        input: Input,
-    ) -> Result<Arc<Live>, HostError> {
+    pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
         let (work, standing) = self.reopened(run).await?;
         match standing {
             Standing::Waiting { .. } => Ok(self.spawn_turn(work, input)),
@@ -354,7 +349,8 @@ impl Host {
     /// # Errors
     /// The store cannot be read.
     pub async fn recover(self: &Arc<Self>) -> Result<usize, HostError> {
-        let runs = self.store.claim_running().await?;
+        self.store.heartbeat(self.store.worker()).await?;
+        let runs = self.claim().await?;
         let count = runs.len();
         self.take_up_all(runs);
         let host = Arc::downgrade(self);
@@ -363,14 +359,32 @@ impl Host {
                 tokio::time::sleep(HEARTBEAT).await;
                 let Some(host) = host.upgrade() else { return };
                 // What fails is tried again with the next beat.
-                let _ = host.store.heartbeat().await;
-                if let Ok(runs) = host.store.claim_running().await {
-                    let left = |run: &Arc<str>| host.live(run).is_none();
-                    host.take_up_all(runs.into_iter().filter(left).collect());
+                let _ = host.store.heartbeat(host.store.worker()).await;
+                if host.draining.load(Ordering::SeqCst) {
+                    return;
+                }
+                if let Ok(runs) = host.claim().await {
+                    host.take_up_all(runs);
                 }
             }
         });
         Ok(count)
+    }
+
+    /// Runs that are under way and that nobody drives any more. They are this worker's from now on.
+    async fn claim(&self) -> Result<Vec<Arc<str>>, HostError> {
+        let mut runs = Vec::new();
+        loop {
+            let more = self
+                .store
+                .claim_running(self.store.worker(), CLAIMED_AT_ONCE);
+            let more = more.await?;
+            let last = more.len() < CLAIMED_AT_ONCE;
+            runs.extend(more);
+            if last {
+                return Ok(runs);
+            }
+        }
     }
 
     fn take_up_all(self: &Arc<Self>, runs: Vec<Arc<str>>) {
@@ -453,7 +467,7 @@ impl Host {
             return Err(HostError::Elsewhere(run.to_owned()));
         }
         let kept = match &record.origin.session {
-            Some(session) => Some(self.store.conversation(session).await?),
+            Some(session) => self.store.conversation(session).await?,
             None => None,
         };
         let work = self.taken_up(&record, kept, place, lane).await?;
@@ -467,7 +481,11 @@ impl Host {
         place: OwnedSemaphorePermit,
         lane: Option<Lane>,
     ) -> Result<Work, HostError> {
-        if !self.store.claim_run(&record.id, &record.standing).await? {
+        let (worker, state) = (self.store.worker(), record.standing.name());
+        let driven = record.standing == Standing::Running;
+        let mine = record.worker.as_ref().is_none_or(|by| by == worker);
+        let free = !driven || mine || matches!(self.store.location(), Location::Folder(_));
+        if !free || !self.store.claim_run(&record.id, worker, state).await? {
             return Err(HostError::Elsewhere(record.id.to_string()));
         }
         let workflow = self.workflow(&record.origin.document).await?;

@@ -56,12 +56,14 @@ impl Buckets {
         }
         let bucket = match buckets.get_mut(name).filter(|bucket| bucket.rate == rate) {
             Some(bucket) => bucket,
-            None => buckets.entry(name.to_owned()).insert_entry(Bucket {
-                tokens: f64::from(rate.limit),
-                filled: now,
-                rate,
-            })
-            .into_mut(),
+            None => buckets
+                .entry(name.to_owned())
+                .insert_entry(Bucket {
+                    tokens: f64::from(rate.limit),
+                    filled: now,
+                    rate,
+                })
+                .into_mut(),
         };
         bucket.fill(now);
         if bucket.tokens >= 1.0 {

@@ -62,7 +62,7 @@ fn answer(
     router: Router,
     stream: TcpStream,
     peer: SocketAddr,
-) -> impl hyper_util::server::graceful::GracefulConnection {
+) -> impl hyper_util::server::graceful::GracefulConnection + use<> {
     let _ = stream.set_nodelay(true);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);

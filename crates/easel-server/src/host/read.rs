@@ -85,7 +85,8 @@ impl Host {
         let Some(session) = session else {
             return Ok(Vec::new());
         };
-        let (_, said) = self.store().conversation(session).await?;
+        let kept = self.store().conversation(session).await?;
+        let said = kept.map(|(_, said)| said).unwrap_or_default();
         Ok(said.into_iter().map(HistoryEntry::from).collect())
     }
 }
@@ -140,7 +141,9 @@ mod tests {
     }
 
     fn told(log: Vec<Logged>) -> Vec<String> {
-        let told = log.iter().map(|l| format!("{} {} {}", l.id, l.name(), l.data()));
+        let told = log
+            .iter()
+            .map(|l| format!("{} {} {}", l.id, l.name(), l.data()));
         told.collect()
     }
 
