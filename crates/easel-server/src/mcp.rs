@@ -23,7 +23,9 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-pub use agents::{ANSWERS, Agent, Agents, Answer, Call, Look, Outcome, Question, Refusal, Running, Step};
+pub use agents::{
+    ANSWERS, Agent, Agents, Answer, Call, Look, Outcome, Question, Refusal, Running, Step,
+};
 pub use names::RESUME;
 pub use server::McpServer;
 pub use tell::RUN;
@@ -70,7 +72,9 @@ impl Default for Options {
 pub fn router<A: Agents>(agents: Arc<A>, options: &Options) -> Router {
     let of = agents.clone();
     let identity = move |extensions: &Extensions| {
-        extensions.get::<A::Caller>().map(|caller| of.identity(caller))
+        extensions
+            .get::<A::Caller>()
+            .map(|caller| of.identity(caller))
     };
     let (patience, closing) = (options.patience, options.closing.clone());
     let server = move || McpServer::new(agents.clone(), patience, closing.clone());

@@ -3,45 +3,51 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use easel_runtime::{Object, Timestamp, Value};
 use easel_server::mcp::{
     Agent, Agents, Answer, Call, Look, Outcome, Question, Refusal, Running, Step,
 };
-use futures::StreamExt;
-use futures::stream;
+use futures::{Stream, StreamExt, stream};
 use rmcp::model::{ContentBlock, ResourceContents};
 use serde_json::json;
+use tokio::sync::watch;
 
 /// A red dot as PNG.
-pub const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
+pub const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 
 /// Silence as WAV.
 const SILENCE: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==";
+
+/// Longer than a client waits in a call.
+const WHILE: Duration = Duration::from_millis(1_000);
 
 /// The only caller there is.
 #[derive(Clone, Debug)]
 pub struct Judge;
 
-/// The agents, and the runs that wait or are over.
+/// The agents, and their runs.
 #[derive(Default)]
 pub struct Fixture {
     count: AtomicU64,
     runs: Mutex<HashMap<Arc<str>, Run>>,
 }
 
-/// A run, and what it was told so far.
+/// A run, what it was told so far, and what it came to.
 #[derive(Clone)]
 struct Run {
     agent: Arc<str>,
     given: Object,
-    outcome: Outcome,
+    outcome: watch::Sender<Option<Outcome>>,
+    began: Timestamp,
 }
 
 /// What an agent does next with what it was given.
 struct Turn {
     progress: Vec<&'static str>,
+    lasts: Duration,
     outcome: Outcome,
 }
 
@@ -53,7 +59,11 @@ struct Declared {
 }
 
 fn declared() -> Vec<Declared> {
-    let agent = |name, about, inputs| Declared { name, about, inputs };
+    let agent = |name, about, inputs| Declared {
+        name,
+        about,
+        inputs,
+    };
     let none = || json!({"note": {"name": "Note", "type": "line", "optional": true}});
     let message = json!({"message": {"name": "Message", "type": "line"}});
     vec![
@@ -61,16 +71,61 @@ fn declared() -> Vec<Declared> {
         agent("test_image_content", "Makes an image.", none()),
         agent("test_audio_content", "Makes a sound.", none()),
         agent("test_embedded_resource", "Makes a file.", none()),
-        agent("test_multiple_content_types", "Makes several things.", none()),
+        agent(
+            "test_multiple_content_types",
+            "Makes several things.",
+            none(),
+        ),
         agent("test_error_handling", "Fails.", none()),
         agent("test_tool_with_progress", "Gets on step by step.", none()),
-        agent("test_elicitation", "Asks for a name and an address.", message),
-        agent("test_elicitation_sep1034_defaults", "Asks with suggestions.", none()),
+        agent(
+            "test_elicitation",
+            "Asks for a name and an address.",
+            message,
+        ),
+        agent(
+            "test_elicitation_sep1034_defaults",
+            "Asks with suggestions.",
+            none(),
+        ),
         agent("test_streaming_elicitation", "Gets on and asks.", none()),
-        agent("test_input_required_result_elicitation", "Asks for a name.", none()),
-        agent("test_input_required_result_request_state", "Asks for a yes.", none()),
-        agent("test_input_required_result_tampered_state", "Asks for a yes.", none()),
-        agent("test_input_required_result_multi_round", "Asks twice.", none()),
+        agent(
+            "test_input_required_result_elicitation",
+            "Asks for a name.",
+            none(),
+        ),
+        agent(
+            "test_input_required_result_request_state",
+            "Asks for a yes.",
+            none(),
+        ),
+        agent(
+            "test_input_required_result_tampered_state",
+            "Asks for a yes.",
+            none(),
+        ),
+        agent(
+            "test_input_required_result_multi_round",
+            "Asks twice.",
+            none(),
+        ),
+        agent("greet", "Greets.", json!({"name": {"type": "line"}})),
+        agent(
+            "slow_compute",
+            "Takes as long as it is told.",
+            json!({"seconds": {"type": "number"}, "label": {"type": "line", "optional": true}}),
+        ),
+        agent("failing_job", "Fails after a while.", none()),
+        agent(
+            "confirm_delete",
+            "Asks after a while.",
+            json!({"filename": {"type": "line"}}),
+        ),
+        agent(
+            "test_tool_with_task",
+            "Asks and then takes a while.",
+            none(),
+        ),
     ]
 }
 
@@ -80,10 +135,14 @@ fn turn(agent: &str, given: &Object) -> Turn {
         content: vec![ContentBlock::text(text)],
         outputs: None,
     };
-    let made = |content| Outcome::Finished { content, outputs: None };
+    let made = |content| Outcome::Finished {
+        content,
+        outputs: None,
+    };
     let said = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
     let all = || Value::from(given.clone()).to_json_text();
     let mut progress = Vec::new();
+    let mut lasts = Duration::ZERO;
     let outcome = match agent {
         "test_simple_text" => text("This is a simple text response for testing."),
         "test_image_content" => made(vec![ContentBlock::image(DOT, "image/png")]),
@@ -137,20 +196,29 @@ fn turn(agent: &str, given: &Object) -> Turn {
         "test_elicitation_sep1034_defaults" => text(&format!("Elicitation completed: {}", all())),
         "test_streaming_elicitation" if !given.contains_key("name") => {
             progress = vec!["first", "second"];
-            question("user_name", "What is your name?", json!({"name": {"type": "line"}}))
+            question(
+                "user_name",
+                "What is your name?",
+                json!({"name": {"type": "line"}}),
+            )
         }
-        "test_input_required_result_elicitation" if !given.contains_key("name") => {
-            question("user_name", "What is your name?", json!({"name": {"type": "line"}}))
-        }
+        "test_input_required_result_elicitation" if !given.contains_key("name") => question(
+            "user_name",
+            "What is your name?",
+            json!({"name": {"type": "line"}}),
+        ),
         "test_streaming_elicitation" | "test_input_required_result_elicitation" => {
             text(&format!("Hello, {}!", said("name")))
         }
-        "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
-            match given.contains_key("ok") {
-                true => text("state-ok"),
-                false => question("confirm", "Please confirm", json!({"ok": {"type": "boolean"}})),
-            }
-        }
+        "test_input_required_result_request_state"
+        | "test_input_required_result_tampered_state" => match given.contains_key("ok") {
+            true => text("state-ok"),
+            false => question(
+                "confirm",
+                "Please confirm",
+                json!({"ok": {"type": "boolean"}}),
+            ),
+        },
         "test_input_required_result_multi_round" if !given.contains_key("name") => {
             let fields = json!({"name": {"type": "line"}});
             question("step1", "Step 1: What is your name?", fields)
@@ -162,11 +230,42 @@ fn turn(agent: &str, given: &Object) -> Turn {
         "test_input_required_result_multi_round" => {
             text(&format!("{} likes {}.", said("name"), said("color")))
         }
+        "greet" => text(&format!("Hello, {}!", said("name"))),
+        "slow_compute" => {
+            let seconds = given.get("seconds").and_then(Value::as_f64);
+            lasts = Duration::try_from_secs_f64(seconds.unwrap_or_default()).unwrap_or_default();
+            text("Computed.")
+        }
+        "failing_job" => {
+            lasts = WHILE;
+            Outcome::Failed {
+                why: "This job intentionally fails.".into(),
+            }
+        }
+        "confirm_delete" if !given.contains_key("confirm") => {
+            lasts = WHILE;
+            let fields = json!({"confirm": {"type": "boolean", "optional": true}});
+            question("confirm", &format!("Delete {}?", said("filename")), fields)
+        }
+        "confirm_delete" => text(&format!("Done with {}.", said("filename"))),
+        "test_tool_with_task" if !given.contains_key("name") => question(
+            "user_name",
+            "What is your name?",
+            json!({"name": {"type": "line"}}),
+        ),
+        "test_tool_with_task" => {
+            lasts = WHILE;
+            text(&format!("Hello, {}!", said("name")))
+        }
         other => Outcome::Failed {
             why: format!("`{other}` does nothing.").into(),
         },
     };
-    Turn { progress, outcome }
+    Turn {
+        progress,
+        lasts,
+        outcome,
+    }
 }
 
 fn question(key: &str, text: &str, fields: serde_json::Value) -> Outcome {
@@ -187,27 +286,42 @@ impl Fixture {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a turn of a run, and keeps what it came to.
+    /// Makes a turn of a run.
     fn make(&self, run: Arc<str>, agent: Arc<str>, given: Object) -> Running {
-        let Turn { progress, mut outcome } = turn(&agent, &given);
+        let Turn {
+            progress,
+            lasts,
+            mut outcome,
+        } = turn(&agent, &given);
         if let Outcome::Waiting(question) = &mut outcome {
             question.number = self.count.fetch_add(1, Ordering::Relaxed);
         }
-        let kept = Run {
+        let (sender, seen) = watch::channel(None);
+        let made = Run {
             agent,
             given,
-            outcome: outcome.clone(),
+            outcome: sender.clone(),
+            began: now(),
         };
-        self.runs().insert(run.clone(), kept);
-        let steps = progress.into_iter().map(|line| Step::Progress(line.into()));
-        let steps = steps.chain([Step::Stopped(outcome)]);
-        let steps = stream::iter(steps).then(|step| async move {
-            tokio::time::sleep(Duration::from_millis(30)).await;
-            step
+        self.runs().insert(run.clone(), made);
+        let step = Duration::from_millis(30);
+        let steps = u32::try_from(progress.len()).unwrap_or_default();
+        tokio::spawn(async move {
+            tokio::time::sleep(lasts.max(step * (steps + 1))).await;
+            // One that was cancelled stays so.
+            sender.send_if_modified(|seen| {
+                let open = seen.is_none();
+                seen.get_or_insert(outcome);
+                open
+            });
+        });
+        let progress = stream::iter(progress).then(move |line| async move {
+            tokio::time::sleep(step).await;
+            Step::Progress(line.into())
         });
         Running {
             run,
-            steps: steps.boxed(),
+            steps: progress.chain(stopped(seen)).boxed(),
         }
     }
 
@@ -241,9 +355,17 @@ impl Agents for Fixture {
     }
 
     async fn resume(&self, _: &Judge, answer: Answer) -> Result<Running, Refusal> {
-        let Run { agent, mut given, outcome } = self.find(&answer.run)?;
-        let open = match outcome {
-            Outcome::Waiting(open) if answer.question.is_none_or(|n| n == open.number) => open,
+        let Run {
+            agent,
+            mut given,
+            outcome,
+            ..
+        } = self.find(&answer.run)?;
+        let came_to = outcome.borrow().clone();
+        let open = match came_to {
+            Some(Outcome::Waiting(open)) if answer.question.is_none_or(|n| n == open.number) => {
+                open
+            }
             _ => {
                 return Err(Refusal::NotWaiting {
                     run: answer.run,
@@ -264,23 +386,44 @@ impl Agents for Fixture {
         let found = self.find(run)?;
         Ok(Running {
             run: run.into(),
-            steps: stream::iter([Step::Stopped(found.outcome)]).boxed(),
+            steps: stopped(found.outcome.subscribe()).boxed(),
         })
     }
 
     async fn look(&self, _: &Judge, run: &str) -> Result<Look, Refusal> {
+        let found = self.find(run)?;
+        let outcome = found.outcome.borrow().clone();
         Ok(Look {
-            outcome: Some(self.find(run)?.outcome),
-            created: Timestamp(0),
-            updated: Timestamp(0),
+            outcome,
+            created: found.began,
+            updated: now(),
         })
     }
 
     async fn cancel(&self, _: &Judge, run: &str) -> Result<(), Refusal> {
-        self.find(run)?;
-        if let Some(found) = self.runs().get_mut(run) {
-            found.outcome = Outcome::Cancelled;
-        }
+        self.find(run)?.outcome.send_if_modified(|seen| {
+            let open = matches!(seen, None | Some(Outcome::Waiting(_)));
+            if open {
+                *seen = Some(Outcome::Cancelled);
+            }
+            open
+        });
         Ok(())
     }
+}
+
+/// What a run came to, once it did.
+fn stopped(mut seen: watch::Receiver<Option<Outcome>>) -> impl Stream<Item = Step> + Send {
+    let outcome = async move {
+        let outcome = seen.wait_for(Option::is_some).await;
+        outcome.ok().and_then(|outcome| outcome.clone())
+    };
+    stream::once(outcome).filter_map(|outcome| async { outcome.map(Step::Stopped) })
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or_default())
 }

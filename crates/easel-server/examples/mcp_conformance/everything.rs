@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use easel_server::mcp::McpServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
-    CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
+    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptListChangedNotification, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, ServerNotification, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    ToolListChangedNotification,    UnsubscribeRequestParams,
+    PromptListChangedNotification, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, ServerNotification,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    ToolListChangedNotification, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -116,6 +118,30 @@ impl ServerHandler for Everything {
         self.inner.on_cancelled(notification, context).await;
     }
 
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.inner.get_task(request, context).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.inner.update_task(request, context).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.inner.cancel_task(request, context).await
+    }
+
     async fn complete(
         &self,
         _: CompleteRequestParams,
@@ -133,7 +159,9 @@ impl ServerHandler for Everything {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         match extras::is_modern(&context) {
-            true => Err(ErrorData::method_not_found::<rmcp::model::SetLevelRequestMethod>()),
+            true => Err(ErrorData::method_not_found::<
+                rmcp::model::SetLevelRequestMethod,
+            >()),
             false => Ok(()),
         }
     }
@@ -167,7 +195,9 @@ impl ServerHandler for Everything {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
+        Ok(ListResourceTemplatesResult::with_all_items(vec![
+            resources::template(),
+        ]))
     }
 
     async fn read_resource(

@@ -34,19 +34,45 @@ pub fn tools() -> Vec<Tool> {
         "required": ["region"],
     });
     vec![
-        Tool::new("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", schema(rich())),
-        Tool::new("test_custom_headers", "Takes a parameter that is mirrored in a header.", schema(header)),
+        Tool::new(
+            "json_schema_2020_12_tool",
+            "Tool with JSON Schema 2020-12 features",
+            schema(rich()),
+        ),
+        Tool::new(
+            "test_custom_headers",
+            "Takes a parameter that is mirrored in a header.",
+            schema(header),
+        ),
         Tool::new("test_sampling", "Asks the client's model.", schema(prompt)),
         tool("test_tool_with_logging", "Logs while it works."),
         tool("test_logging_tool", "Logs if the client asked for it."),
-        tool("test_elicitation_sep1330_enums", "Asks with choices of every kind."),
+        tool(
+            "test_elicitation_sep1330_enums",
+            "Asks with choices of every kind.",
+        ),
         tool("test_missing_capability", "Needs the client's model."),
         tool("test_trigger_tool_change", "Says that the tools changed."),
-        tool("test_trigger_prompt_change", "Says that the prompts changed."),
-        tool("test_input_required_result_sampling", "Asks the client's model."),
-        tool("test_input_required_result_list_roots", "Asks for the client's roots."),
-        tool("test_input_required_result_multiple_inputs", "Asks for several things at once."),
-        tool("test_input_required_result_capabilities", "Asks for what the client can give."),
+        tool(
+            "test_trigger_prompt_change",
+            "Says that the prompts changed.",
+        ),
+        tool(
+            "test_input_required_result_sampling",
+            "Asks the client's model.",
+        ),
+        tool(
+            "test_input_required_result_list_roots",
+            "Asks for the client's roots.",
+        ),
+        tool(
+            "test_input_required_result_multiple_inputs",
+            "Asks for several things at once.",
+        ),
+        tool(
+            "test_input_required_result_capabilities",
+            "Asks for what the client can give.",
+        ),
     ]
 }
 
@@ -90,7 +116,10 @@ pub async fn call(
     let argument = |name: &str| {
         let arguments = request.arguments.as_ref();
         let value = arguments.and_then(|arguments| arguments.get(name));
-        value.and_then(|value| value.as_str()).unwrap_or_default().to_owned()
+        value
+            .and_then(|value| value.as_str())
+            .unwrap_or_default()
+            .to_owned()
     };
     Some(match &*request.name {
         "json_schema_2020_12_tool" => Ok(said("It fits.")),
@@ -124,9 +153,11 @@ pub async fn call(
             None,
             responses,
         ),
-        "test_input_required_result_list_roots" => {
-            ask(json!({"client_roots": {"method": "roots/list", "params": {}}}), None, responses)
-        }
+        "test_input_required_result_list_roots" => ask(
+            json!({"client_roots": {"method": "roots/list", "params": {}}}),
+            None,
+            responses,
+        ),
         "test_input_required_result_multiple_inputs" => ask(
             json!({
                 "user_name": name(),
@@ -216,9 +247,17 @@ async fn sample(
 }
 
 async fn log(context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
-    for line in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
+    for line in [
+        "Tool execution started",
+        "Tool processing data",
+        "Tool execution completed",
+    ] {
         let line = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(line));
-        context.peer.notify_logging_message(line).await.map_err(sent)?;
+        context
+            .peer
+            .notify_logging_message(line)
+            .await
+            .map_err(sent)?;
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(said("Logged."))
@@ -290,8 +329,16 @@ pub mod prompts {
                 "A file and what to do with it.",
                 vec![argument("resourceUri")],
             ),
-            prompt("test_prompt_with_image", "An image and what to do with it.", vec![]),
-            prompt("test_input_required_result_prompt", "A prompt that asks first.", vec![]),
+            prompt(
+                "test_prompt_with_image",
+                "An image and what to do with it.",
+                vec![],
+            ),
+            prompt(
+                "test_input_required_result_prompt",
+                "A prompt that asks first.",
+                vec![],
+            ),
         ]
     }
 
@@ -311,7 +358,9 @@ pub mod prompts {
             "test_simple_prompt" => vec![text("This is a simple prompt for testing.")],
             "test_prompt_with_arguments" => {
                 let (one, two) = (argument("arg1"), argument("arg2"));
-                vec![text(&format!("Prompt with arguments: arg1='{one}', arg2='{two}'"))]
+                vec![text(&format!(
+                    "Prompt with arguments: arg1='{one}', arg2='{two}'"
+                ))]
             }
             "test_prompt_with_embedded_resource" => {
                 let resource = ResourceContents::text(
@@ -373,7 +422,9 @@ pub mod resources {
     pub fn all() -> Vec<Resource> {
         let resource = |uri: &str, name: &str, mime: &str| {
             let described = format!("The {} of the suite.", name.to_lowercase());
-            Resource::new(uri, name).with_description(described).with_mime_type(mime)
+            Resource::new(uri, name)
+                .with_description(described)
+                .with_mime_type(mime)
         };
         vec![
             resource(TEXT, "Text", "text/plain"),
@@ -400,12 +451,16 @@ pub mod resources {
             (WATCHED, _) => ResourceContents::text("It never changes.", uri),
             (BINARY, _) => ResourceContents::blob(DOT, uri).with_mime_type("image/png"),
             (_, Some(id)) => {
-                let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
+                let data =
+                    json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
                 ResourceContents::text(data.to_string(), uri).with_mime_type("application/json")
             }
             _ => {
                 let data = json!({"uri": uri});
-                return Err(ErrorData::resource_not_found("Resource not found", Some(data)));
+                return Err(ErrorData::resource_not_found(
+                    "Resource not found",
+                    Some(data),
+                ));
             }
         };
         Ok(ReadResourceResult::new(vec![contents]))

@@ -3,7 +3,10 @@
 //! What agents can do (texts, images, failures, progress, questions) is served by [`agents`] through the same trait as real
 //! agents. What Easel has no use for and the suite asks for (prompts, resources, sampling, roots, logging) is added by
 //! [`everything`] around the server, so that the transport below is judged with it. `tests/clients/mcp.sh` runs it.
-#![expect(deprecated, reason = "the suite judges revisions that have sampling, logging and subscriptions")]
+#![expect(
+    deprecated,
+    reason = "the suite judges revisions that have sampling, logging and subscriptions"
+)]
 
 mod agents;
 mod everything;
@@ -21,10 +24,12 @@ use everything::{Everything, Lists};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let listen = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let listen = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let options = Options {
         // Calls are short here, but for those that the suite wants as tasks.
-        patience: Duration::from_secs(2),
+        patience: Duration::from_millis(400),
         ..Options::default()
     };
     let fixture = Arc::new(Fixture::default());

@@ -79,7 +79,10 @@ pub fn response(question: &Question, given: &serde_json::Value) -> Result<Asked,
     match serde_json::from_value::<ElicitResult>(given.clone()) {
         Ok(result) => Ok(asked(question, result)),
         Err(error) => {
-            let text = format!("The response to `{}` is no elicitation result: {error}.", question.key);
+            let text = format!(
+                "The response to `{}` is no elicitation result: {error}.",
+                question.key
+            );
             Err(ErrorData::invalid_params(text, None))
         }
     }
@@ -151,8 +154,14 @@ mod tests {
         let fields = fields.as_object().cloned().unwrap();
         let accepted = answer(json!({"action": "accept", "content": {"name": "Ada", "x": 1}}));
         assert_eq!(accepted.unwrap(), Asked::Answered(fields));
-        assert_eq!(answer(json!({"action": "decline"})).unwrap(), Asked::Declined);
-        assert_eq!(answer(json!({"action": "cancel"})).unwrap(), Asked::Dismissed);
+        assert_eq!(
+            answer(json!({"action": "decline"})).unwrap(),
+            Asked::Declined
+        );
+        assert_eq!(
+            answer(json!({"action": "cancel"})).unwrap(),
+            Asked::Dismissed
+        );
         assert!(answer(json!(12345)).is_err());
     }
 }

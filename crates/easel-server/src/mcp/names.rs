@@ -14,7 +14,7 @@ pub const RESUME: &str = "resume_run";
 const LONGEST: usize = 64;
 
 /// Characters of an agent's id behind its name, where the name alone does not tell it from others.
-const TAIL: usize = 6;
+const TAIL: usize = 8;
 
 /// The tools of a caller: which name is which agent.
 ///
@@ -42,6 +42,8 @@ impl<'a> Names<'a> {
         let mut counts: HashMap<String, usize> = HashMap::from([(RESUME.to_owned(), 1)]);
         for agent in agents {
             *counts.entry(short(agent)).or_default() += 1;
+            // A title that looks like the long name of another must not take it.
+            *counts.entry(long(agent)).or_default() += 1;
         }
         let named = agents.iter().map(|agent| {
             let name = short(agent);
@@ -171,6 +173,16 @@ mod tests {
         assert!(matches!(names.find(&long), Named::Agent(found) if *found.id == *"2"));
         assert!(matches!(names.find("writer"), Named::Agent(_)));
         assert!(matches!(names.find("nobody"), Named::Nobody));
+    }
+
+    #[test]
+    fn no_title_takes_the_long_name_of_another() {
+        let writers = [agent("1", "Writer"), agent("2", "Writer")];
+        let long = names(&writers)[0].clone();
+        let mut agents = vec![agent("3", &long)];
+        agents.extend(writers);
+        let names = Names::of(&agents);
+        assert!(matches!(names.find(&long), Named::Agent(found) if *found.id == *"1"));
     }
 
     #[test]

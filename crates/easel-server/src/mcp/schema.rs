@@ -13,7 +13,10 @@ pub const QUERY: &str = "query";
 pub fn of_inputs(declared: &Object) -> JsonObject {
     if declared.is_empty() {
         let query = json!({"type": "string", "description": "What you want to say to the agent."});
-        return object(Map::from_iter([(QUERY.to_owned(), query)]), vec![QUERY.to_owned()]);
+        return object(
+            Map::from_iter([(QUERY.to_owned(), query)]),
+            vec![QUERY.to_owned()],
+        );
     }
     of_fields(declared, Shape::Nested)
 }
@@ -39,7 +42,10 @@ pub fn from_elicitation(fields: &Object, content: &serde_json::Value) -> Object 
         let Some(given) = content.get(&**key) else {
             continue;
         };
-        let nested = matches!(Kind::of(declaration), Kind::Object | Kind::Array | Kind::Any);
+        let nested = matches!(
+            Kind::of(declaration),
+            Kind::Object | Kind::Array | Kind::Any
+        );
         let read = given.as_str().filter(|_| nested);
         let read = read.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
         let value = read.unwrap_or_else(|| given.clone());
@@ -205,7 +211,9 @@ fn suits(value: &serde_json::Value, kind: Kind) -> bool {
 /// Arguments as the inputs of a run.
 pub fn inputs(arguments: JsonObject) -> Object {
     let pairs = arguments.into_iter();
-    pairs.map(|(key, value)| (Arc::from(key), Value::from(value))).collect()
+    pairs
+        .map(|(key, value)| (Arc::from(key), Value::from(value)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -64,7 +64,9 @@ impl Client {
         let version = version.as_ref().map_or("", ProtocolVersion::as_str);
         let can = context.client_capabilities().unwrap_or_default();
         let tasks = can.supports_tasks();
-        let forms = can.elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none());
+        let forms = can
+            .elicitation
+            .is_some_and(|can| can.form.is_some() || can.url.is_none());
         Client {
             // Versions are dates.
             modern: version >= ProtocolVersion::V_2026_07_28.as_str(),
@@ -97,9 +99,9 @@ impl<A: Agents> McpServer<A> {
     fn caller(&self, context: &RequestContext<RoleServer>) -> Result<A::Caller, ErrorData> {
         let parts = context.extensions.get::<Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<A::Caller>());
-        caller.cloned().ok_or_else(|| {
-            ErrorData::internal_error("The request came without a caller.", None)
-        })
+        caller
+            .cloned()
+            .ok_or_else(|| ErrorData::internal_error("The request came without a caller.", None))
     }
 
     /// Starts what a tool stands for.
@@ -135,7 +137,9 @@ impl<A: Agents> McpServer<A> {
         };
         match agent.inputs.is_empty() {
             true => {
-                let query = arguments.get(schema::QUERY).and_then(|query| query.as_str());
+                let query = arguments
+                    .get(schema::QUERY)
+                    .and_then(|query| query.as_str());
                 call.query = query.unwrap_or_default().into();
             }
             false => call.inputs = schema::inputs(arguments),
@@ -154,7 +158,11 @@ impl<A: Agents> McpServer<A> {
             let text = "The requestState is not one that this server gave.";
             return Err(ErrorData::invalid_params(text, None));
         };
-        let look = self.agents.look(caller, run).await.map_err(tell::protocol)?;
+        let look = self
+            .agents
+            .look(caller, run)
+            .await
+            .map_err(tell::protocol)?;
         if let Some(Outcome::Waiting(question)) = look.outcome
             && question.number == number
         {
@@ -164,7 +172,10 @@ impl<A: Agents> McpServer<A> {
                     return resumed.map_err(tell::protocol);
                 }
                 Some(Asked::Declined) => {
-                    self.agents.cancel(caller, run).await.map_err(tell::protocol)?;
+                    self.agents
+                        .cancel(caller, run)
+                        .await
+                        .map_err(tell::protocol)?;
                 }
                 Some(Asked::Dismissed) | None => {}
             }
@@ -201,9 +212,12 @@ impl<A: Agents> McpServer<A> {
         request: &CallToolRequestParams,
     ) -> Result<Running, Refusal> {
         let arguments = request.arguments.clone().unwrap_or_default();
-        schema::check(&resume_schema(), &arguments).map_err(|why| Refusal::Arguments(why.into()))?;
+        schema::check(&resume_schema(), &arguments)
+            .map_err(|why| Refusal::Arguments(why.into()))?;
         let run = arguments.get("run").and_then(|run| run.as_str());
-        let answers = arguments.get("answers").and_then(|answers| answers.as_object());
+        let answers = arguments
+            .get("answers")
+            .and_then(|answers| answers.as_object());
         let answer = Answer {
             run: run.unwrap_or_default().into(),
             question: None,
@@ -248,11 +262,17 @@ impl<A: Agents> McpServer<A> {
                 Asked::Answered(fields) => fields,
                 Asked::Dismissed => return Ok(tell::waiting(&run, &question).into()),
                 Asked::Declined => {
-                    self.agents.cancel(caller, &run).await.map_err(tell::protocol)?;
+                    self.agents
+                        .cancel(caller, &run)
+                        .await
+                        .map_err(tell::protocol)?;
                     return Ok(tell::declined(&run).into());
                 }
             };
-            running = match self.resume(caller, &run, Some(question.number), fields).await {
+            running = match self
+                .resume(caller, &run, Some(question.number), fields)
+                .await
+            {
                 Ok(running) => running,
                 Err(Refusal::Unfit(_)) => return Ok(tell::waiting(&run, &question).into()),
                 Err(refusal) => return tell::refused(refusal).map(Into::into),
@@ -376,7 +396,11 @@ impl<A: Agents> McpServer<A> {
     }
 
     async fn as_task(&self, caller: &A::Caller, run: &str) -> Result<CallToolResponse, ErrorData> {
-        let look = self.agents.look(caller, run).await.map_err(tell::protocol)?;
+        let look = self
+            .agents
+            .look(caller, run)
+            .await
+            .map_err(tell::protocol)?;
         Ok(tell::task_begun(run, &look).into())
     }
 
@@ -412,7 +436,10 @@ impl<A: Agents> McpServer<A> {
 
 impl<A: Agents> ServerHandler for McpServer<A> {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tasks()
+            .build();
         let about = Implementation::new("easel", env!("CARGO_PKG_VERSION")).with_title("Easel");
         ServerConfig::new(capabilities)
             .with_server_info(about)
@@ -429,7 +456,10 @@ impl<A: Agents> ServerHandler for McpServer<A> {
         let caller = self.caller(&context)?;
         let agents = self.agents.agents(&caller).await.map_err(tell::protocol)?;
         let names = Names::of(&agents);
-        let mut tools: Vec<Tool> = names.iter().map(|(name, agent)| tool(name, agent)).collect();
+        let mut tools: Vec<Tool> = names
+            .iter()
+            .map(|(name, agent)| tool(name, agent))
+            .collect();
         tools.push(resume_tool());
         let cursor = request.and_then(|request| request.cursor);
         let from = match &cursor {
@@ -444,7 +474,10 @@ impl<A: Agents> ServerHandler for McpServer<A> {
         };
         let left = tools.len() - from;
         let page: Vec<Tool> = tools.into_iter().skip(from).take(PAGE).collect();
-        let next = page.last().filter(|_| left > PAGE).map(|tool| tool.name.to_string());
+        let next = page
+            .last()
+            .filter(|_| left > PAGE)
+            .map(|tool| tool.name.to_string());
         let fresh = u64::try_from(LIST_FRESH.as_millis()).unwrap_or(u64::MAX);
         let mut result = ListToolsResult::with_all_items(page)
             .with_ttl_ms(fresh)
@@ -485,7 +518,11 @@ impl<A: Agents> ServerHandler for McpServer<A> {
     ) -> Result<GetTaskResult, ErrorData> {
         let caller = self.caller(&context)?;
         let run = &*request.task_id;
-        let look = self.agents.look(&caller, run).await.map_err(tell::protocol)?;
+        let look = self
+            .agents
+            .look(&caller, run)
+            .await
+            .map_err(tell::protocol)?;
         tell::task(run, look).map(GetTaskResult::new)
     }
 
@@ -496,23 +533,33 @@ impl<A: Agents> ServerHandler for McpServer<A> {
     ) -> Result<(), ErrorData> {
         let caller = self.caller(&context)?;
         let run = &*request.task_id;
-        let look = self.agents.look(&caller, run).await.map_err(tell::protocol)?;
+        let look = self
+            .agents
+            .look(&caller, run)
+            .await
+            .map_err(tell::protocol)?;
         // An answer to a question that is no more open counts as given.
         let Some(Outcome::Waiting(question)) = look.outcome else {
             return Ok(());
         };
         let key = ask::task_key(&question);
         let response = request.input_responses.get(&key);
-        let asked = response.map(|response| ask::response(&question, response)).transpose()?;
+        let asked = response
+            .map(|response| ask::response(&question, response))
+            .transpose()?;
         match asked {
             Some(Asked::Answered(fields)) => {
                 // The run goes on whether it is looked at or not.
-                let resumed = self.resume(&caller, run, Some(question.number), fields).await;
+                let resumed = self
+                    .resume(&caller, run, Some(question.number), fields)
+                    .await;
                 resumed.map(drop).map_err(tell::protocol)
             }
-            Some(Asked::Declined) => {
-                self.agents.cancel(&caller, run).await.map_err(tell::protocol)
-            }
+            Some(Asked::Declined) => self
+                .agents
+                .cancel(&caller, run)
+                .await
+                .map_err(tell::protocol),
             Some(Asked::Dismissed) | None => Ok(()),
         }
     }
@@ -530,7 +577,10 @@ impl<A: Agents> ServerHandler for McpServer<A> {
 
 /// The W3C trace context that a request came with, in its own metadata or in the HTTP header.
 fn traceparent(context: &RequestContext<RoleServer>) -> Arc<str> {
-    let meta = context.meta.get("traceparent").and_then(|value| value.as_str());
+    let meta = context
+        .meta
+        .get("traceparent")
+        .and_then(|value| value.as_str());
     let parts = context.extensions.get::<Parts>();
     let header = parts.and_then(|parts| parts.headers.get("traceparent"));
     let header = header.and_then(|value| value.to_str().ok());

@@ -118,7 +118,8 @@ impl<H: ServerHandler, I> Owned<H, I> {
         let mut owners = self.owners();
         let own = owners.sessions.iter();
         let own = own.filter(|(_, owner)| owner.identity == *identity);
-        let mut own: Vec<(Instant, String)> = own.map(|(id, owner)| (owner.used, id.clone())).collect();
+        let mut own: Vec<(Instant, String)> =
+            own.map(|(id, owner)| (owner.used, id.clone())).collect();
         let surplus = own.len().saturating_sub(self.most);
         if surplus > 0 {
             own.sort();
@@ -139,7 +140,9 @@ where
     async fn handle(self, request: Request<Body>) -> Response<Body> {
         let identity = (self.identity)(request.extensions());
         let header = request.headers().get(SESSION);
-        let session = header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let session = header
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned);
         if let Some(session) = &session {
             if !self.admits(session, &identity) {
                 // As for a session that does not exist: nobody learns that another's does.
@@ -150,8 +153,13 @@ where
             }
         }
         let response = self.service.handle(request).await;
-        let begun = response.headers().get(SESSION).filter(|_| session.is_none());
-        let begun = begun.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let begun = response
+            .headers()
+            .get(SESSION)
+            .filter(|_| session.is_none());
+        let begun = begun
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned);
         if let Some(begun) = begun {
             self.began(begun, identity).await;
         }

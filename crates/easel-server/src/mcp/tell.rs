@@ -40,7 +40,11 @@ pub fn result(run: &str, outcome: Outcome) -> CallToolResult {
 /// The result for a client that cannot ask its user: what is asked, and how to answer it.
 pub fn waiting(run: &str, question: &Question) -> CallToolResult {
     let form = schema::of_form(&question.fields);
-    let fields: Vec<String> = question.fields.keys().map(|key| format!("`{key}`")).collect();
+    let fields: Vec<String> = question
+        .fields
+        .keys()
+        .map(|key| format!("`{key}`"))
+        .collect();
     let text = format!(
         "{}\n\nThe run `{run}` waits for {}. Answer with the tool `{RESUME}`: \
          {{\"run\": \"{run}\", \"answers\": {{…}}}}.",
@@ -130,7 +134,10 @@ fn shown(at: Timestamp) -> String {
 fn object(result: &CallToolResult) -> Result<JsonObject, ErrorData> {
     match serde_json::to_value(result) {
         Ok(serde_json::Value::Object(object)) => Ok(object),
-        _ => Err(ErrorData::internal_error("The result cannot be written.", None)),
+        _ => Err(ErrorData::internal_error(
+            "The result cannot be written.",
+            None,
+        )),
     }
 }
 
