@@ -7,6 +7,7 @@
 pub mod auth;
 pub mod health;
 pub mod host;
+pub mod mcp;
 pub mod rate;
 pub mod serve;
 pub mod settings;
