@@ -84,7 +84,13 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_text_name_the_same_secrets() {
-        for text in ["${A}${b_2}-${_}", "$A ${} ${1A} ${${A}", "$${A}-${B", "a ${A} b", ""] {
+        for text in [
+            "${A}${b_2}-${_}",
+            "$A ${} ${1A} ${${A}",
+            "$${A}-${B",
+            "a ${A} b",
+            "",
+        ] {
             let parts = parts(text);
             let secrets = parts.iter().filter_map(|part| match part {
                 Part::Secret(name) => Some(&**name),

@@ -11,6 +11,7 @@ pub mod mcp;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod webhook;
 
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// How often webhooks were called.
+    pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
@@ -40,6 +43,7 @@ impl App {
             host,
             settings,
             doorkeeper,
+            webhooks: rate::Buckets::default(),
         })
     }
 }
@@ -48,7 +52,10 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let router = Router::new().merge(health::routes()).layer(limit);
+    let router = Router::new()
+        .merge(health::routes())
+        .merge(webhook::routes())
+        .layer(limit);
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,

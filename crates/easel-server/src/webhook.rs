@@ -8,17 +8,18 @@
 mod config;
 mod credential;
 mod jwt;
-mod rate;
 mod request;
 mod respond;
+mod route;
 mod schema;
 mod security;
+mod trace;
 
 pub use config::{Config, Mode};
 pub use credential::{Credential, Keyring};
-pub use rate::{Buckets, Rate};
 pub use request::{Request, Upload, read_body};
 pub use respond::{Reply, ReplyBody, Said};
+pub use route::routes;
 pub use schema::{Cleaned, Kind, Schema, Section};
 pub use security::{Auth, Caller, Security};
 

@@ -34,7 +34,7 @@ impl Jwt {
         if secret.is_blank() {
             return Err(Refusal::new("JWT secret not configured"));
         }
-        let algorithm = text("algorithm").unwrap_or_else(|| "HS256".into());
+        let algorithm: Arc<str> = text("algorithm").unwrap_or_else(|| "HS256".into());
         let algorithm = algorithm.parse().map_err(|_| {
             Refusal::new(format!(
                 "Unsupported JWT algorithm: {algorithm}. Use HS256, HS384 or HS512, or RS, PS, ES256, ES384 or EdDSA with a public key in PEM form"
@@ -81,7 +81,11 @@ impl Jwt {
         let key = self.key(secret.expose().as_bytes())?;
         let decoded = jsonwebtoken::decode::<Object>(token, &key, &self.validation());
         let claims = decoded.map_err(|error| Refusal::new(format!("Invalid JWT: {error}")))?;
-        match self.required.iter().find(|c| !claims.claims.contains_key(*c)) {
+        match self
+            .required
+            .iter()
+            .find(|c| !claims.claims.contains_key(*c))
+        {
             Some(claim) => Err(Refusal::new(format!("Missing JWT claim: {claim}"))),
             None => Ok(()),
         }

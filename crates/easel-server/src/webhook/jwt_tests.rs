@@ -41,7 +41,10 @@ fn verify(jwt: Json, claims: Json) -> Result<(), String> {
 
 #[test]
 fn a_signed_token_lets_in() {
-    assert_eq!(verify(json!({"secret": "${JWT_KEY}"}), json!({"sub": "a"})), Ok(()));
+    assert_eq!(
+        verify(json!({"secret": "${JWT_KEY}"}), json!({"sub": "a"})),
+        Ok(())
+    );
     let fresh = json!({"exp": now() + 60, "nbf": now() - 60});
     assert_eq!(verify(json!({"secret": KEY}), fresh), Ok(()));
     for algorithm in [Algorithm::HS384, Algorithm::HS512] {
@@ -55,13 +58,26 @@ fn a_signed_token_lets_in() {
 #[test]
 fn a_token_that_does_not_hold_stays_outside() {
     let told = |claims: Json| verify(json!({"secret": KEY}), claims).unwrap_err();
-    assert_eq!(told(json!({"exp": now() - 1})), "Invalid JWT: ExpiredSignature");
-    assert_eq!(told(json!({"nbf": now() + 60})), "Invalid JWT: ImmatureSignature");
+    assert_eq!(
+        told(json!({"exp": now() - 1})),
+        "Invalid JWT: ExpiredSignature"
+    );
+    assert_eq!(
+        told(json!({"nbf": now() + 60})),
+        "Invalid JWT: ImmatureSignature"
+    );
     assert!(told(json!({"exp": "never"})).starts_with("Invalid JWT: "));
-    let other = verify(json!({"secret": "another-secret-that-is-long-enough"}), json!({}));
+    let other = verify(
+        json!({"secret": "another-secret-that-is-long-enough"}),
+        json!({}),
+    );
     assert_eq!(other, Err("Invalid JWT: InvalidSignature".into()));
     let jwt = read(json!({"secret": KEY})).unwrap();
-    let told = |authorization: &str| jwt.verify(authorization, &keyring()).unwrap_err().to_string();
+    let told = |authorization: &str| {
+        jwt.verify(authorization, &keyring())
+            .unwrap_err()
+            .to_string()
+    };
     assert_eq!(told(""), "Missing Bearer token");
     assert_eq!(told("Basic abc"), "Missing Bearer token");
     assert_eq!(told("Bearer "), "Empty Bearer token");
@@ -97,7 +113,12 @@ fn audience_and_issuer_count_only_if_asked_for() {
     assert_eq!(verify(json!({"secret": KEY}), claims.clone()), Ok(()));
     let both = json!({"secret": KEY, "audience": "b", "issuer": "me"});
     assert_eq!(verify(both.clone(), claims), Ok(()));
-    for wrong in [json!({"aud": "c", "iss": "me"}), json!({"aud": "b", "iss": "you"}), json!({"iss": "me"}), json!({"aud": "b"})] {
+    for wrong in [
+        json!({"aud": "c", "iss": "me"}),
+        json!({"aud": "b", "iss": "you"}),
+        json!({"iss": "me"}),
+        json!({"aud": "b"}),
+    ] {
         let told = verify(both.clone(), wrong).unwrap_err();
         assert!(told.starts_with("Invalid JWT: "), "{told}");
     }
@@ -106,10 +127,19 @@ fn audience_and_issuer_count_only_if_asked_for() {
 #[test]
 fn further_claims_can_be_required() {
     let jwt = json!({"secret": KEY, "required_claims": ["team", "role"]});
-    assert_eq!(verify(jwt.clone(), json!({"team": 1, "role": null})), Ok(()));
-    assert_eq!(verify(jwt, json!({"team": 1})), Err("Missing JWT claim: role".into()));
+    assert_eq!(
+        verify(jwt.clone(), json!({"team": 1, "role": null})),
+        Ok(())
+    );
+    assert_eq!(
+        verify(jwt, json!({"team": 1})),
+        Err("Missing JWT claim: role".into())
+    );
     let one = json!({"secret": KEY, "required_claims": "team"});
-    assert_eq!(verify(one, json!({})), Err("Missing JWT claim: team".into()));
+    assert_eq!(
+        verify(one, json!({})),
+        Err("Missing JWT claim: team".into())
+    );
     for claim in RESERVED {
         let told = read(json!({"secret": KEY, "required_claims": claim})).unwrap_err();
         assert_eq!(
@@ -118,7 +148,10 @@ fn further_claims_can_be_required() {
         );
     }
     for unset in [json!({}), json!({"secret": ""}), json!({"secret": null})] {
-        assert_eq!(read(unset).unwrap_err().to_string(), "JWT secret not configured");
+        assert_eq!(
+            read(unset).unwrap_err().to_string(),
+            "JWT secret not configured"
+        );
     }
 }
 
@@ -144,9 +177,19 @@ fn a_public_key_verifies_what_its_private_key_signed() {
     let forged = encode(&Header::new(Algorithm::HS256), &json!({"team": 1}), &shared).unwrap();
     assert!(jwt.verify(&format!("Bearer {forged}"), &keyring()).is_err());
     let confused = read(json!({"secret": EC_PUBLIC, "algorithm": "HS256"})).unwrap();
-    let told = confused.verify(&format!("Bearer {forged}"), &keyring()).unwrap_err();
-    assert!(told.to_string().starts_with("JWT secret does not fit its algorithm"));
+    let told = confused
+        .verify(&format!("Bearer {forged}"), &keyring())
+        .unwrap_err();
+    assert!(
+        told.to_string()
+            .starts_with("JWT secret does not fit its algorithm")
+    );
     let no_key = read(json!({"secret": KEY, "algorithm": "RS256"})).unwrap();
-    let told = no_key.verify(&format!("Bearer {token}"), &keyring()).unwrap_err();
-    assert!(told.to_string().starts_with("JWT secret does not fit its algorithm"));
+    let told = no_key
+        .verify(&format!("Bearer {token}"), &keyring())
+        .unwrap_err();
+    assert!(
+        told.to_string()
+            .starts_with("JWT secret does not fit its algorithm")
+    );
 }

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use easel_runtime::core::value::from_text;
+use easel_runtime::tools::files::FileContent;
 use easel_runtime::{Object, Value};
 use http_body_util::BodyExt;
 use url::form_urlencoded;
@@ -63,7 +64,9 @@ pub async fn read_body(body: Body, limit: u64) -> Result<Bytes, Refusal> {
         let frame = frame.map_err(|error| {
             Refusal::because("The request's body could not be read.", error.to_string())
         })?;
-        let Ok(data) = frame.into_data() else { continue };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         let bytes = read.len() as u64 + data.len() as u64;
         if bytes > limit {
             return Err(security::too_large(bytes, limit));
@@ -193,6 +196,29 @@ impl Request {
             (Arc::from("input"), Value::from(input)),
         ])
     }
+}
+
+/// What a run reads of a file: an image as it is, anything else as text.
+///
+/// # Errors
+/// It is neither.
+pub fn file_content(upload: &Upload) -> Result<Value, Refusal> {
+    let content = match std::str::from_utf8(&upload.bytes) {
+        _ if upload.media_type.starts_with("image/") => {
+            FileContent::image(upload.media_type.as_str(), &upload.bytes)
+        }
+        Ok(text) => FileContent::Text {
+            name: upload.name.clone(),
+            text: text.to_owned(),
+        },
+        Err(_) => {
+            return Err(Refusal::new(format!(
+                "The file {} is neither text nor an image, and can not be read.",
+                upload.name
+            )));
+        }
+    };
+    Ok(Value::from(content.rendered()))
 }
 
 /// Puts the content of files into their fields, a list each.

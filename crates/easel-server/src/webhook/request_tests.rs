@@ -53,14 +53,24 @@ fn a_body_is_read_by_its_content_type() {
 
 #[test]
 fn of_a_query_the_last_value_counts() {
-    let request = block_on(Request::parse("a=1&a=2&b=%20", &headers(&[]), None, Bytes::new()));
+    let request = block_on(Request::parse(
+        "a=1&a=2&b=%20",
+        &headers(&[]),
+        None,
+        Bytes::new(),
+    ));
     let query = Value::from(request.unwrap().query).to_json();
     assert_eq!(query, json!({"a": "2", "b": " "}));
 }
 
 #[test]
 fn headers_are_written_as_people_write_them() {
-    let headers = headers(&[("x-hub-signature", "s"), ("accept", "a"), ("accept", "b"), ("authorization", "Bearer x")]);
+    let headers = headers(&[
+        ("x-hub-signature", "s"),
+        ("accept", "a"),
+        ("accept", "b"),
+        ("authorization", "Bearer x"),
+    ]);
     let proof = HeaderName::from_static("authorization");
     let request = block_on(Request::parse("", &headers, Some(&proof), Bytes::new())).unwrap();
     assert_eq!(
@@ -74,7 +84,9 @@ fn multipart(parts: &[(&str, Option<&str>, &str)]) -> String {
     for (name, file, content) in parts {
         let file = file.map(|file| format!("; filename=\"{file}\"\r\nContent-Type: text/plain"));
         let file = file.unwrap_or_default();
-        text += &format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n");
+        text += &format!(
+            "--b\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{content}\r\n"
+        );
     }
     text + "--b--\r\n"
 }
@@ -104,7 +116,9 @@ fn files_come_as_lists_in_their_fields() {
     assert_eq!(uploads, expected);
     assert_eq!(&request.uploads[1].bytes[..], b"second");
     let schema = json!({"body": {"properties": {"title": {"type": "string"}, "docs": {"type": "file"}}, "required": ["docs"]}});
-    let cleaned = Schema::read(Some(&Value::from(schema))).project(&request).unwrap();
+    let cleaned = Schema::read(Some(&Value::from(schema)))
+        .project(&request)
+        .unwrap();
     let contents = ["1", "2", "3"].map(Value::from);
     let turn = Value::from(request.into_turn(cleaned, &contents)).to_json();
     assert_eq!(turn["body"], json!({"title": "Two", "docs": ["1", "2"]}));
@@ -115,9 +129,17 @@ fn files_come_as_lists_in_their_fields() {
 
 #[test]
 fn a_multipart_body_that_cannot_be_read_is_refused() {
-    for (kind, text) in [("multipart/form-data", "x"), (MULTIPART, "x"), (MULTIPART, "--b\r\nx"), (MULTIPART, "")] {
+    for (kind, text) in [
+        ("multipart/form-data", "x"),
+        (MULTIPART, "x"),
+        (MULTIPART, "--b\r\nx"),
+        (MULTIPART, ""),
+    ] {
         let told = parse(kind, text.to_owned()).unwrap_err().to_string();
-        assert!(told.starts_with("The multipart body cannot be read: "), "{told}");
+        assert!(
+            told.starts_with("The multipart body cannot be read: "),
+            "{told}"
+        );
     }
     let many = vec![("f", Some("a.txt"), "x"); MAX_FILES + 1];
     let told = parse(MULTIPART, multipart(&many)).unwrap_err().to_string();
@@ -130,7 +152,10 @@ fn a_request_with_a_flood_of_fields_is_refused() {
     let fields = |n: usize| Vec::from_iter((0..n).map(|i| format!("f{i}="))).join("&");
     assert!(parse(form, fields(MAX_FIELDS)).is_ok());
     let told = parse(form, fields(MAX_FIELDS + 1)).unwrap_err().to_string();
-    assert_eq!(told, "Too many fields: the body of a request may have 1000.");
+    assert_eq!(
+        told,
+        "Too many fields: the body of a request may have 1000."
+    );
     let many = vec![("f", None, "x"); MAX_FIELDS + 1];
     assert!(parse(MULTIPART, multipart(&many)).is_err());
 }

@@ -204,10 +204,7 @@ mod tests {
         );
         let text = reply(json!({"status": "201", "body_template": "Thanks, {name}!"}));
         let plain = "text/plain; charset=utf-8".to_owned();
-        assert_eq!(
-            shown(text.unwrap()),
-            (201, plain, "Thanks, {name}!".into())
-        );
+        assert_eq!(shown(text.unwrap()), (201, plain, "Thanks, {name}!".into()));
         assert_eq!(
             shown(Reply::read(None).unwrap()),
             (200, kind, "null".into())
@@ -243,7 +240,8 @@ mod tests {
         said.text("world");
         said.end(None);
         said.end(Some(&Value::from(700_i64)));
-        let answer = json!({"message": "<think>hm</think>Hello world", "success": true, "code": 201});
+        let answer =
+            json!({"message": "<think>hm</think>Hello world", "success": true, "code": 201});
         let (status, _, body) = shown(said.answer());
         assert_eq!((status, body), (201, answer.to_string()));
     }

@@ -56,9 +56,8 @@ pub struct Cleaned {
 impl Schema {
     /// What Begin's `schema` says. What it does not declare is not kept.
     pub fn read(schema: Option<&Value>) -> Schema {
-        let section = |name: &'static str| {
-            Section::read(name, schema.and_then(|schema| schema.get(name)))
-        };
+        let section =
+            |name: &'static str| Section::read(name, schema.and_then(|schema| schema.get(name)));
         Schema {
             query: section("query"),
             headers: section("headers"),
@@ -91,7 +90,10 @@ impl Section {
         let fields = member("properties").and_then(Value::as_object);
         let fields = fields.into_iter().flatten().map(|(field, declared)| {
             let kind = declared.get("type").and_then(Value::as_str);
-            (field.clone(), kind.map_or(Kind::Any, |kind| Kind::read(kind, 0)))
+            (
+                field.clone(),
+                kind.map_or(Kind::Any, |kind| Kind::read(kind, 0)),
+            )
         });
         let required = member("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);

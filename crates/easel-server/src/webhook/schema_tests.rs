@@ -33,7 +33,10 @@ fn only_declared_fields_are_kept() {
 
 #[test]
 fn a_required_field_has_to_be_there() {
-    let section = section(json!({"id": {"type": "number"}}), json!(["id", "undeclared"]));
+    let section = section(
+        json!({"id": {"type": "number"}}),
+        json!(["id", "undeclared"]),
+    );
     assert_eq!(
         project(&section, json!({})),
         Err("body missing required field: id".into())
@@ -98,7 +101,11 @@ fn a_value_of_another_type_is_refused() {
     mismatch("array<string>", json!(["a", 1]), "int at item 1");
     mismatch("file", json!("a.txt"), "str");
     mismatch("string", json!(null), "NoneType");
-    mismatch("array<array<number>>", json!([[1], [true], ["a"]]), "str at item 0 at item 2");
+    mismatch(
+        "array<array<number>>",
+        json!([[1], [true], ["a"]]),
+        "str at item 0 at item 2",
+    );
     assert_eq!(typed("number", json!(true)), Ok(json!(true)));
     assert_eq!(typed("date", json!({"y": 1})), Ok(json!({"y": 1})));
 }
@@ -112,7 +119,9 @@ fn headers_are_found_whatever_their_case() {
         schema.project(&request).unwrap_err().to_string(),
         "headers missing required field: x-Request-ID"
     );
-    request.headers.insert("X-Request-Id".into(), Value::from("7"));
+    request
+        .headers
+        .insert("X-Request-Id".into(), Value::from("7"));
     let cleaned = schema.project(&request).unwrap();
     assert_eq!(cleaned.headers["x-Request-ID"], Value::from(7_i64));
     assert!(cleaned.query.is_empty() && cleaned.body.is_empty());

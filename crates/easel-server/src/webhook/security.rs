@@ -11,11 +11,17 @@ use easel_runtime::{Object, Value};
 use ipnet::{IpNet, Ipv4Net};
 
 use super::jwt::Jwt;
-use super::rate::{Buckets, Rate};
 use super::{Credential, Keyring, Refusal};
+use crate::rate::{Buckets, Rate};
 
 /// The most that a webhook can be set to take.
 pub const LARGEST_BODY: u64 = 10 * 1024 * 1024;
+
+/// How often a webhook may be called unless it says so.
+const USUAL: Rate = Rate {
+    limit: 60,
+    per: Duration::from_secs(60),
+};
 
 /// Who may call.
 #[derive(Clone, Debug)]
@@ -68,7 +74,10 @@ impl Security {
     /// # Errors
     /// It is missing or has a fault.
     pub fn read(node: &str, security: Option<&Value>) -> Result<Security, Refusal> {
-        let Some(security) = security.and_then(Value::as_object).filter(|s| !s.is_empty()) else {
+        let Some(security) = security
+            .and_then(Value::as_object)
+            .filter(|s| !s.is_empty())
+        else {
             return Err(Refusal::new(
                 "Webhook security is required. Set allow_anonymous to true to permit unauthenticated webhooks.",
             ));
@@ -81,19 +90,17 @@ impl Security {
         })
     }
 
-    /// Lets a caller in, before the body is read. What comes back is the header that proved who it is: it is the caller's
-    /// credential and must not get into the record.
+    /// Whether a caller may come at all, before the body is read: by its size, its address and its rate.
     ///
     /// # Errors
-    /// Why it stays outside.
+    /// Why it may not.
     pub fn admit(
         &self,
-        agent: &str,
+        bucket: &str,
         caller: Caller<'_>,
-        keyring: &Keyring,
         buckets: &Buckets,
         now: Instant,
-    ) -> Result<Option<HeaderName>, Refusal> {
+    ) -> Result<(), Refusal> {
         if let Some(length) = content_length(caller.headers)
             && length > self.body_limit
         {
@@ -105,13 +112,24 @@ impl Security {
                 "IP {peer} is not allowed by whitelist"
             )));
         }
-        buckets
-            .take(agent, self.rate, now)
-            .map_err(|wait| Refusal {
-                retry_after: Some(wait.as_secs().saturating_add(1)),
-                ..Refusal::new("Rate limit error: Too many requests (rate limit exceeded)")
-            })?;
-        self.auth.prove(caller.headers, keyring)
+        let taken = buckets.take(bucket, self.rate, now);
+        taken.map_err(|wait| Refusal {
+            retry_after: Some(wait.as_secs().saturating_add(1)),
+            ..Refusal::new("Rate limit error: Too many requests (rate limit exceeded)")
+        })
+    }
+
+    /// Lets a caller prove who it is. What comes back is the header that proved it: it is the caller's credential and must
+    /// not get into the record.
+    ///
+    /// # Errors
+    /// It did not.
+    pub fn prove(
+        &self,
+        headers: &HeaderMap,
+        keyring: &Keyring,
+    ) -> Result<Option<HeaderName>, Refusal> {
+        self.auth.prove(headers, keyring)
     }
 }
 
@@ -126,11 +144,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 impl Auth {
-    fn prove(
-        &self,
-        headers: &HeaderMap,
-        keyring: &Keyring,
-    ) -> Result<Option<HeaderName>, Refusal> {
+    fn prove(&self, headers: &HeaderMap, keyring: &Keyring) -> Result<Option<HeaderName>, Refusal> {
         match self {
             Auth::Anonymous => Ok(None),
             Auth::Token { header, value } => {
@@ -178,7 +192,9 @@ fn basic(headers: &HeaderMap) -> Option<(Vec<u8>, Vec<u8>)> {
 
 fn body_limit(size: Option<&Value>) -> Result<u64, Refusal> {
     let invalid = || {
-        Refusal::new("Invalid max_body_size format: write a whole number and kb or mb, such as 512kb")
+        Refusal::new(
+            "Invalid max_body_size format: write a whole number and kb or mb, such as 512kb",
+        )
     };
     let text = match size {
         None | Some(Value::Null) => return Ok(LARGEST_BODY),
@@ -242,9 +258,8 @@ fn network(entry: &str) -> Result<IpNet, Refusal> {
 }
 
 fn rate(rate: Option<&Value>) -> Result<Rate, Refusal> {
-    let default = Rate::default();
     let limit = match rate.and_then(|rate| rate.get("limit")) {
-        None | Some(Value::Null) => default.limit,
+        None | Some(Value::Null) => USUAL.limit,
         Some(limit) => {
             let number = match limit {
                 Value::String(text) => text.trim().parse::<f64>().ok(),
@@ -255,8 +270,8 @@ fn rate(rate: Option<&Value>) -> Result<Rate, Refusal> {
             number.min(f64::from(u32::MAX)) as u32
         }
     };
-    let window = match rate.and_then(|rate| rate.get("per")) {
-        None | Some(Value::Null) => default.window,
+    let per = match rate.and_then(|rate| rate.get("per")) {
+        None | Some(Value::Null) => USUAL.per,
         Some(per) => {
             let seconds = match per.as_str().map(str::to_ascii_lowercase).as_deref() {
                 Some("second") => 1,
@@ -268,12 +283,14 @@ fn rate(rate: Option<&Value>) -> Result<Rate, Refusal> {
             Duration::from_secs(seconds)
         }
     };
-    Ok(Rate { limit, window })
+    Ok(Rate { limit, per })
 }
 
 fn auth(node: &str, security: &Object) -> Result<Auth, Refusal> {
     let credential = |section: &str, member: &str| {
-        let value = security.get(section).and_then(|section| section.get(member));
+        let value = security
+            .get(section)
+            .and_then(|section| section.get(member));
         Credential::read(format!("{node}.security.{section}.{member}"), value)
     };
     let kind = match security.get("auth_type") {

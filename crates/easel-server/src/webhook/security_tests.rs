@@ -29,20 +29,30 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     pairs.collect()
 }
 
-fn admit(security: &Security, peer: &str, headers: &HeaderMap) -> Result<Option<HeaderName>, Refusal> {
+fn admit(
+    security: &Security,
+    peer: &str,
+    headers: &HeaderMap,
+) -> Result<Option<HeaderName>, Refusal> {
     let secrets = HashMap::from([("HOOK".to_owned(), Secret::new("s3cr3t-value"))]);
     let keyring = Keyring::new("begin", &Resolver::from(secrets));
     let caller = Caller {
         peer: peer.parse().unwrap(),
         headers,
     };
-    security.admit("a", caller, &keyring, &Buckets::default(), Instant::now())
+    security.admit("a", caller, &Buckets::default(), Instant::now())?;
+    security.prove(headers, &keyring)
 }
 
 #[test]
 fn without_security_nobody_may_call() {
     let required = "Webhook security is required. Set allow_anonymous to true to permit unauthenticated webhooks.";
-    for missing in [None, Some(json!({})), Some(json!(null)), Some(json!("none"))] {
+    for missing in [
+        None,
+        Some(json!({})),
+        Some(json!(null)),
+        Some(json!("none")),
+    ] {
         let missing = missing.map(Value::from);
         assert_eq!(told(Security::read("begin", missing.as_ref())), required);
     }
@@ -78,24 +88,63 @@ fn a_body_may_be_as_large_as_the_canvas_says_and_ten_megabytes_at_most() {
             "max_body_size exceeds maximum allowed size (10MB)"
         );
     }
-    for wrong in [json!("10"), json!("1.5mb"), json!("-1kb"), json!("mb"), json!(1024), json!("1gb")] {
+    for wrong in [
+        json!("10"),
+        json!("1.5mb"),
+        json!("-1kb"),
+        json!("mb"),
+        json!(1024),
+        json!("1gb"),
+    ] {
         assert!(told(limit(wrong)).starts_with("Invalid max_body_size format"));
     }
     let security = open(json!({"max_body_size": "1kb"})).unwrap();
-    let told = told(admit(&security, "127.0.0.1", &headers(&[("content-length", "1025")])));
+    let told = told(admit(
+        &security,
+        "127.0.0.1",
+        &headers(&[("content-length", "1025")]),
+    ));
     assert_eq!(told, "Request body too large: 1025 > 1024");
-    assert!(admit(&security, "127.0.0.1", &headers(&[("content-length", "1024")])).is_ok());
+    assert!(
+        admit(
+            &security,
+            "127.0.0.1",
+            &headers(&[("content-length", "1024")])
+        )
+        .is_ok()
+    );
 }
 
 #[test]
 fn only_addresses_on_the_list_may_call() {
-    let list = json!(["10.1.2.3/8", "192.168.0.7", "2001:db8::/32", "::ffff:172.16.0.0/108", ""]);
+    let list = json!([
+        "10.1.2.3/8",
+        "192.168.0.7",
+        "2001:db8::/32",
+        "::ffff:172.16.0.0/108",
+        ""
+    ]);
     let security = open(json!({"ip_whitelist": list})).unwrap();
-    for inside in ["10.9.9.9", "::ffff:10.9.9.9", "192.168.0.7", "2001:db8::1", "172.17.0.1"] {
+    for inside in [
+        "10.9.9.9",
+        "::ffff:10.9.9.9",
+        "192.168.0.7",
+        "2001:db8::1",
+        "172.17.0.1",
+    ] {
         assert!(admit(&security, inside, &headers(&[])).is_ok(), "{inside}");
     }
-    for outside in ["11.0.0.1", "192.168.0.8", "2001:db9::1", "::ffff:11.0.0.1", "172.32.0.1"] {
-        assert!(admit(&security, outside, &headers(&[])).is_err(), "{outside}");
+    for outside in [
+        "11.0.0.1",
+        "192.168.0.8",
+        "2001:db9::1",
+        "::ffff:11.0.0.1",
+        "172.32.0.1",
+    ] {
+        assert!(
+            admit(&security, outside, &headers(&[])).is_err(),
+            "{outside}"
+        );
     }
     let forged = headers(&[("x-forwarded-for", "10.0.0.1")]);
     assert_eq!(
@@ -112,7 +161,7 @@ fn a_rate_has_a_limit_and_a_window() {
     let rate = |rate: Json| open(json!({"rate_limit": rate})).map(|s| s.rate);
     let of = |limit, seconds| Rate {
         limit,
-        window: Duration::from_secs(seconds),
+        per: Duration::from_secs(seconds),
     };
     assert_eq!(rate(json!(null)), Ok(of(60, 60)));
     assert_eq!(rate(json!({"limit": 5})), Ok(of(5, 60)));
@@ -127,6 +176,31 @@ fn a_rate_has_a_limit_and_a_window() {
         told(rate(json!({"per": "week"}))),
         "Invalid rate_limit.per: week"
     );
+}
+
+#[test]
+fn the_sixty_first_call_within_a_minute_is_one_too_many() {
+    let security = open(json!({})).unwrap();
+    let buckets = Buckets::default();
+    let (start, headers) = (Instant::now(), HeaderMap::new());
+    let call = |agent: &str, now| {
+        let caller = Caller {
+            peer: IpAddr::from([127, 0, 0, 1]),
+            headers: &headers,
+        };
+        security.admit(agent, caller, &buckets, now)
+    };
+    for _ in 0..60 {
+        assert!(call("a", start).is_ok());
+    }
+    let refused = call("a", start).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "Rate limit error: Too many requests (rate limit exceeded)"
+    );
+    assert_eq!(refused.retry_after(), Some(2));
+    assert!(call("b", start).is_ok());
+    assert!(call("a", start + Duration::from_secs(2)).is_ok());
 }
 
 #[test]
@@ -172,12 +246,22 @@ fn basic_wants_the_user_and_the_password() {
     let security = basic("ann", "${HOOK}");
     assert!(admit(&security, "127.0.0.1", &with("ann:s3cr3t-value")).is_ok());
     let invalid = "Invalid Basic Auth credentials";
-    for wrong in ["ann:", "bob:s3cr3t-value", "ann", "", ":s3cr3t-value", "ann:s3cr3t-value:"] {
+    for wrong in [
+        "ann:",
+        "bob:s3cr3t-value",
+        "ann",
+        "",
+        ":s3cr3t-value",
+        "ann:s3cr3t-value:",
+    ] {
         assert_eq!(told(admit(&security, "127.0.0.1", &with(wrong))), invalid);
     }
     assert_eq!(told(admit(&security, "127.0.0.1", &headers(&[]))), invalid);
     assert!(admit(&basic("ann", "a:b"), "127.0.0.1", &with("ann:a:b")).is_ok());
-    assert_eq!(told(admit(&basic("", ""), "127.0.0.1", &with(":"))), invalid);
+    assert_eq!(
+        told(admit(&basic("", ""), "127.0.0.1", &with(":"))),
+        invalid
+    );
 }
 
 proptest! {
