@@ -8,6 +8,7 @@ pub mod auth;
 pub mod health;
 pub mod host;
 pub mod mcp;
+pub mod openai;
 pub mod rate;
 pub mod serve;
 pub mod settings;
@@ -54,6 +55,7 @@ pub fn router(app: Arc<App>) -> Router {
     let cors = serve::cors(&app.settings);
     let router = Router::new()
         .merge(health::routes())
+        .merge(openai::routes())
         .merge(webhook::routes())
         .layer(limit);
     let router = match cors {

@@ -3,4 +3,6 @@
 
 mod host;
 mod mcp;
+mod openai;
 mod support;
+mod webhook;
