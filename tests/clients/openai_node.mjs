@@ -5,6 +5,7 @@
 // EASEL_BROKEN (fails). `tests/clients/openai.sh` runs it.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(`${process.env.EASEL_MODULES}/`);
@@ -113,4 +114,5 @@ const checks = {
 };
 
 for (const check of Object.values(checks)) await check();
-console.log(`openai for Node ${require("openai/package.json").version}: ${Object.keys(checks).length} checks hold`);
+const { version } = JSON.parse(readFileSync(`${process.env.EASEL_MODULES}/node_modules/openai/package.json`));
+console.log(`openai for Node ${version}: ${Object.keys(checks).length} checks hold`);
