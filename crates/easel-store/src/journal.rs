@@ -625,6 +625,7 @@ impl Store {
                 id: easel_runtime::EventId {
                     entry: row.count("entry")?,
                     counter: u32::try_from(row.int("counter")?).unwrap_or(u32::MAX),
+                    shown: 0,
                 },
                 json: restorer.restore(body)?.into(),
             })

@@ -1,0 +1,4 @@
+//! A server as its clients see it.
+
+mod host;
+mod support;
