@@ -1,5 +1,69 @@
-//! Easel over HTTP.
+//! Easel over HTTP: agents, conversations, runs, webhooks, OpenAI and MCP.
+//!
+//! [`App`] is what all routes share, [`router`] the routes, [`serve::serve`] the loop that answers connections. What a
+//! route may do is said by its [`auth::Caller`]; what runs, runs in the [`host::Host`].
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod auth;
+pub mod health;
+pub mod host;
 pub mod mcp;
+pub mod rate;
+pub mod serve;
+pub mod settings;
 pub mod telemetry;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use tokio_util::sync::CancellationToken;
+
+pub use settings::Settings;
+
+use auth::Doorkeeper;
+use host::Host;
+
+/// What all routes share.
+pub struct App {
+    /// Drives runs.
+    pub host: Arc<Host>,
+    /// How the server is set up.
+    pub settings: Settings,
+    /// Who may come in.
+    pub(crate) doorkeeper: Doorkeeper,
+    /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
+    pub(crate) closing: CancellationToken,
+}
+
+impl App {
+    /// A server over a host.
+    pub fn new(host: Arc<Host>, settings: Settings) -> Arc<App> {
+        let doorkeeper = Doorkeeper::new(host.store().clone(), &settings);
+        Arc::new(App {
+            host,
+            settings,
+            doorkeeper,
+            closing: CancellationToken::new(),
+        })
+    }
+}
+
+/// All routes.
+pub fn router(app: Arc<App>) -> Router {
+    let limit = DefaultBodyLimit::max(app.settings.body_limit);
+    let cors = serve::cors(&app.settings);
+    let metrics = app.host.telemetry().metrics().clone();
+    let router = Router::new()
+        .merge(health::routes())
+        .merge(mcp::routes(&app))
+        .merge(telemetry::routes())
+        .layer(limit)
+        .layer(from_fn_with_state(metrics, telemetry::count));
+    let router = match cors {
+        Some(cors) => router.layer(cors),
+        None => router,
+    };
+    router.with_state(app)
+}

@@ -20,8 +20,10 @@ use easel_runtime::{Journal, Origin, RunEvent, Standing};
 pub use conventions::SEMANTIC_CONVENTIONS;
 pub use export::{TraceSettings, TracesError};
 
-pub use http::count;
+pub use http::{count, routes};
 pub use metrics::{CONTENT_TYPE, Census, Held, Metrics};
+
+pub(crate) use spans::is_agent;
 
 use export::Exporter;
 use spans::Spans;
@@ -62,15 +64,13 @@ impl Telemetry {
         journal::watched(journal, self.metrics.clone())
     }
 
-    /// Watches a turn of a run that begins now. `fresh` if it is the run's first.
-    pub fn turn(&self, run: &str, origin: &Origin, fresh: bool) -> Turn {
-        if fresh {
-            self.metrics.run_started(&origin.trigger);
-        }
+    /// Watches a turn of a run that begins now.
+    pub fn turn(&self, run: &str, origin: &Origin) -> Turn {
         let exporter = self.exporter.clone();
         let spans = exporter.and_then(|exporter| Spans::begin(run, origin, exporter));
         Turn(Arc::new(Watched {
             metrics: self.metrics.clone(),
+            trigger: origin.trigger.clone(),
             spans,
             _held: self.metrics.turn(),
         }))
@@ -95,6 +95,7 @@ pub struct Turn(Arc<Watched>);
 
 struct Watched {
     metrics: Arc<Metrics>,
+    trigger: Arc<str>,
     spans: Option<Spans>,
     _held: Held,
 }
@@ -107,7 +108,7 @@ impl Turn {
 
     /// Takes in what the run tells.
     pub fn saw(&self, event: &RunEvent) {
-        self.0.metrics.saw(event);
+        self.0.metrics.saw(event, &self.0.trigger);
         if let Some(spans) = &self.0.spans {
             spans.saw(event);
         }
@@ -115,7 +116,6 @@ impl Turn {
 
     /// The turn is over, and the run stands so.
     pub fn over(self, standing: &Standing) {
-        self.0.metrics.run_stopped(standing);
         if let Some(spans) = &self.0.spans {
             spans.over(standing);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use easel_runtime::{EventKind, RunEvent, Standing};
+use easel_runtime::{EventKind, RunEvent};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -237,18 +237,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(super) fn run_started(&self, trigger: &Arc<str>) {
-        let trigger = trigger.clone();
-        self.started.get_or_create(&ByTrigger { trigger }).inc();
-    }
-
-    pub(super) fn run_stopped(&self, standing: &Standing) {
-        if standing.is_over() {
-            let state = standing.name();
-            self.finished.get_or_create(&ByState { state }).inc();
-        }
-    }
-
     /// A turn that is under way as long as this is held.
     pub(super) fn turn(&self) -> Held {
         self.turns.inc();
@@ -256,7 +244,7 @@ impl Metrics {
     }
 
     /// Takes in what a run tells.
-    pub(super) fn saw(&self, event: &RunEvent) {
+    pub(super) fn saw(&self, event: &RunEvent, trigger: &Arc<str>) {
         let (subject, outcome) = match &event.kind {
             EventKind::NodeFinished { subject, step, .. } => match step.fault {
                 None => (subject, "ok"),
@@ -264,11 +252,25 @@ impl Metrics {
             },
             EventKind::AttemptFailed { subject, .. } => (subject, "retried"),
             EventKind::NodeSkipped { subject, .. } => (subject, "skipped"),
+            EventKind::WorkflowStarted { .. } => {
+                let trigger = trigger.clone();
+                self.started.get_or_create(&ByTrigger { trigger }).inc();
+                return;
+            }
+            EventKind::WorkflowFinished {
+                cancelled: false, ..
+            } => return self.ended("finished"),
+            EventKind::WorkflowFinished { .. } => return self.ended("cancelled"),
+            EventKind::Error { .. } => return self.ended("failed"),
             _ => return,
         };
         let component = subject.component().clone();
         let attempt = ByAttempt { component, outcome };
         self.attempts.get_or_create(&attempt).inc();
+    }
+
+    fn ended(&self, state: &'static str) {
+        self.finished.get_or_create(&ByState { state }).inc();
     }
 
     /// A model answered, or did not.

@@ -19,8 +19,10 @@ use super::conventions as name;
 use super::export::Exporter;
 use super::model::ModelCall;
 
-/// Components that are agents.
-const AGENTS: [&str; 2] = ["Agent", "react"];
+/// Whether a component is an agent: it may call tools as it likes.
+pub(crate) fn is_agent(component: &str) -> bool {
+    matches!(component, "Agent" | "react")
+}
 
 /// The spans of one turn.
 pub(super) struct Spans {
@@ -42,6 +44,8 @@ struct State {
     open: HashMap<Activation, Open>,
     used: Usage,
     fault: Option<Fault>,
+    /// True once the run told anything.
+    told: bool,
 }
 
 /// A node that is at work.
@@ -114,6 +118,7 @@ impl Spans {
 
     /// Takes in what the run tells.
     pub(super) fn saw(&self, event: &RunEvent) {
+        self.state().told = true;
         match &event.kind {
             EventKind::NodeStarted {
                 subject,
@@ -169,7 +174,7 @@ impl Spans {
             // It was at work before this process took the run up.
             None => (new_span(), Vec::new()),
         };
-        let is_agent = AGENTS.contains(&&**subject.component());
+        let is_agent = is_agent(subject.component());
         let mut about = vec![
             text(name::NODE, subject.id()),
             text(name::COMPONENT, subject.component()),
@@ -289,6 +294,10 @@ impl Spans {
     pub(super) fn over(&self, standing: &Standing) {
         let (used, fault) = {
             let mut state = self.state();
+            if !state.told {
+                // The turn was refused before it began.
+                return;
+            }
             (state.used, state.fault.take())
         };
         let mut about = self.about.clone();

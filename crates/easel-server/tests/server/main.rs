@@ -1,4 +1,7 @@
-//! The server as its clients see it.
+//! A server as its clients see it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod host;
 mod mcp;
+mod support;
+mod telemetry;
