@@ -13,6 +13,7 @@ pub mod rate;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;
+pub mod webhook;
 
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub struct App {
     pub(crate) doorkeeper: Doorkeeper,
     /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
     pub(crate) closing: CancellationToken,
+    /// How often webhooks were called.
+    pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
@@ -60,6 +63,7 @@ impl App {
             settings,
             doorkeeper,
             closing: CancellationToken::new(),
+            webhooks: rate::Buckets::default(),
         })
     }
 }
@@ -73,6 +77,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(health::routes())
         .merge(mcp::routes(&app))
         .merge(telemetry::routes())
+        .merge(webhook::routes())
         .layer(limit)
         .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
