@@ -236,7 +236,9 @@ pub enum JournalError {
         there: u64,
     },
     /// Somebody else has spoken in the conversation.
-    #[error("the conversation {session} has {there} entries, not {from}: somebody else speaks in it")]
+    #[error(
+        "the conversation {session} has {there} entries, not {from}: somebody else speaks in it"
+    )]
     Overtaken {
         /// The conversation.
         session: String,

@@ -50,8 +50,8 @@ pub use engine::{Builder, Engine, RunLimits};
 pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_canvas, is_graph};
 pub use journal::{
-    Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin, Said,
-    Standing, UncertainWrite,
+    Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin,
+    Said, Standing, UncertainWrite,
 };
 pub use python::modules_of;
 pub use script::ScriptedWorld;
