@@ -5,6 +5,7 @@ use std::sync::Arc;
 use easel_catalog as catalog;
 use easel_core::Value;
 use easel_core::bind::{Activation, Inputs, ReadId};
+use easel_core::draft::NodeDraft;
 use easel_core::effect::{Execute, Pass};
 use easel_core::event::{Completion, Fault, Timestamp, Usage};
 use easel_core::reference::Path;
@@ -172,16 +173,20 @@ impl Call {
     /// By what the target of a write knows it again, the same for every attempt: the run, the passes around the node, the
     /// node, and how often it has fired there (design.md §6). Ids are percent-encoded.
     pub fn idempotency_key(&self) -> String {
-        let execute = &self.execute;
-        let mut key = encoded(&self.run.id);
-        for pass in execute.scope.iter() {
-            key.push('/');
-            key.push_str(&passed(pass));
-        }
-        let node = encoded(&self.node().draft.id);
-        key.push_str(&format!("/{node}/{}", execute.visit));
-        key
+        idempotency_key(&self.run.id, &self.node().draft, &self.execute)
     }
+}
+
+/// By what the target of a write knows an attempt of that run again; see [`Call::idempotency_key`].
+pub fn idempotency_key(run: &str, node: &NodeDraft, execute: &Execute) -> String {
+    let mut key = encoded(run);
+    for pass in execute.scope.iter() {
+        key.push('/');
+        key.push_str(&passed(pass));
+    }
+    let node = encoded(&node.id);
+    key.push_str(&format!("/{node}/{}", execute.visit));
+    key
 }
 
 /// A pass of a container in one word.

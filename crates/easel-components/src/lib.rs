@@ -49,6 +49,7 @@ mod variable_assigner;
 
 pub use behaviour::{
     Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, RunContext, Services, Wire,
+    idempotency_key,
 };
 pub use functions::{Called, Functions, NoFunctions, Verdict};
 pub use registry::Registry;

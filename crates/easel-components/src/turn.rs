@@ -42,8 +42,17 @@ pub struct Turn {
     /// Headers for MCP servers and tools that declare them.
     #[serde(skip_serializing_if = "Object::is_empty")]
     pub custom_header: Object,
-    /// The conversation so far, oldest first, with this turn's own user entry as the last.
+    /// The conversation so far, oldest first, with this turn's own user entry as the last. Written as the number of its
+    /// entries, so that the record of a conversation does not grow with the square of its length.
+    #[serde(rename = "entries", serialize_with = "count", skip_deserializing)]
     pub history: Arc<Vec<HistoryEntry>>,
+}
+
+fn count<S: serde::Serializer>(
+    history: &Arc<Vec<HistoryEntry>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(history.len() as u64)
 }
 
 /// One entry of a conversation.

@@ -153,6 +153,13 @@ pub enum Observation {
         /// When.
         at: Timestamp,
     },
+    /// Another process took the run up.
+    Recovered {
+        /// The node whose message was being shown, and its firing: what it showed no longer counts.
+        speaking: Option<(NodeId, Activation)>,
+        /// When.
+        at: Timestamp,
+    },
     /// The run is over.
     Finished {
         /// How.

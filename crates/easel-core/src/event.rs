@@ -12,7 +12,9 @@ use crate::bind::Activation;
 use crate::{Object, Value};
 
 /// The version that new entries carry.
-pub const VERSION: u32 = 1;
+///
+/// Version 2 added [`Fact::Recovered`]; entries of version 1 are read as they are.
+pub const VERSION: u32 = 2;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(
@@ -88,6 +90,8 @@ pub enum Fact {
     Answered(Answer),
     /// Somebody ended the run.
     Cancelled,
+    /// The process that drove the run ended, and another one took the run up: what was under way is asked for anew.
+    Recovered,
 }
 
 /// What a run begins with.
@@ -325,7 +329,7 @@ mod tests {
                 attempt,
                 completion
             }),
-            json!({"v": 1, "at": 7, "fact": {"completed": {
+            json!({"v": 2, "at": 7, "fact": {"completed": {
                 "activation": 3,
                 "attempt": 2,
                 "completion": {
@@ -343,7 +347,7 @@ mod tests {
                 attempt,
                 completion: Completion::default()
             }),
-            json!({"v": 1, "at": 7, "fact": {"completed": {
+            json!({"v": 2, "at": 7, "fact": {"completed": {
                 "activation": 3, "attempt": 2, "completion": {"ports": {}}
             }}})
         );
@@ -355,7 +359,7 @@ mod tests {
                 fault,
                 usage: Usage::default()
             }),
-            json!({"v": 1, "at": 7, "fact": {"failed": {
+            json!({"v": 2, "at": 7, "fact": {"failed": {
                 "activation": 3,
                 "attempt": 2,
                 "fault": {"code": "timeout", "message": "too slow", "nothing_sent": false},
@@ -367,28 +371,32 @@ mod tests {
                 activation,
                 attempt
             }),
-            json!({"v": 1, "at": 7, "fact": {"opened": {"activation": 3, "attempt": 2}}})
+            json!({"v": 2, "at": 7, "fact": {"opened": {"activation": 3, "attempt": 2}}})
         );
         assert_eq!(
             written(Fact::Woke {
                 activation,
                 attempt
             }),
-            json!({"v": 1, "at": 7, "fact": {"woke": {"activation": 3, "attempt": 2}}})
+            json!({"v": 2, "at": 7, "fact": {"woke": {"activation": 3, "attempt": 2}}})
         );
         assert_eq!(
             written(Fact::Cancelled),
-            json!({"v": 1, "at": 7, "fact": "cancelled"})
+            json!({"v": 2, "at": 7, "fact": "cancelled"})
+        );
+        assert_eq!(
+            written(Fact::Recovered),
+            json!({"v": 2, "at": 7, "fact": "recovered"})
         );
         assert_eq!(
             written(Fact::Answered(Answer::default())),
-            json!({"v": 1, "at": 7, "fact": {"answered": {
+            json!({"v": 2, "at": 7, "fact": {"answered": {
                 "fields": {}, "text": null, "variables": {}, "context": null
             }}})
         );
         assert_eq!(
             written(Fact::Started(Start::default())),
-            json!({"v": 1, "at": 7, "fact": {"started": {
+            json!({"v": 2, "at": 7, "fact": {"started": {
                 "run": "", "seed": 0, "concurrency": 0, "node_runs": 0, "variables": {}, "context": null
             }}})
         );

@@ -175,6 +175,7 @@ impl Machine {
             } => self.pause_over(activation, attempt),
             Fact::Answered(answer) => self.answered(answer),
             Fact::Cancelled => self.cancel_run(),
+            Fact::Recovered => self.recovered(),
         }
         self.settle_down();
         std::mem::take(&mut self.reaction)
@@ -206,7 +207,7 @@ impl Machine {
     }
 
     /// What was asked of the world and is not reported yet, in the order in which nodes fired: attempts to be made anew,
-    /// pauses to be slept through. For a run that was rebuilt from its journal.
+    /// what is left of pauses. For a run that was rebuilt from its journal and then told [`Fact::Recovered`].
     pub fn in_flight(&self) -> Vec<Effect> {
         let mut active: Vec<_> = self.active.iter().collect();
         active.sort_unstable_by_key(|&(activation, _)| activation);
@@ -267,6 +268,12 @@ impl Machine {
     pub fn attempt_of(&self, activation: Activation) -> Option<u32> {
         let site = *self.active.get(&activation)?;
         Some(self.frames.node(site)?.attempt)
+    }
+
+    /// When the attempt of a firing that is under way began.
+    pub fn attempt_began(&self, activation: Activation) -> Option<Timestamp> {
+        let site = *self.active.get(&activation)?;
+        Some(self.frames.node(site)?.start)
     }
 
     /// What a firing that is under way reads, resolved anew.

@@ -31,6 +31,11 @@ impl Attempts {
         self.next += 1;
     }
 
+    /// True if nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
     /// Drops one, which stops it.
     pub fn cancel(&mut self, activation: Activation) {
         self.pending.retain(|_, (of, _)| *of != activation);

@@ -11,24 +11,27 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use easel_components::{Call, Failure, PieceKind, Run, RunContext, Turn};
+use easel_core::Machine;
 use easel_core::bind::Activation;
 use easel_core::draft::EffectClass;
-use easel_core::effect::{Effect, Execute, Observation, Outcome, Reaction};
+use easel_core::effect::{Effect, Execute, Outcome, Reaction};
 use easel_core::event::{Answer, Completion, Event, Fact, Fault, Ports, Start, Timestamp};
 use easel_core::machine::RunLife;
 use easel_core::workflow::NodeId;
-use easel_core::{Machine, Value};
 use easel_secrets::{Gate, Unmasked};
-use easel_tools::references::References;
 use futures::channel::mpsc;
 use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt};
 
 use crate::attempts::Attempts;
 use crate::engine::Engine;
-use crate::event::{EventId, EventKind, MessagePart, RunEvent, Subject};
-use crate::journal::{Batch, JournalError};
+use crate::event::{EventKind, MessagePart, RunEvent};
+use crate::journal::{
+    Batch, ConversationChange, JournalError, Note, Origin, Standing, UncertainWrite,
+};
 use crate::masking;
+use crate::projection::{Projection, inputs_shown};
+use crate::receipts::Receipts;
 use crate::speech::Speech;
 use crate::timings::{Meter, Part, Timings};
 use crate::wire::{Switchboard, Told};
@@ -42,30 +45,31 @@ pub type Observer<'a> = dyn FnMut(RunEvent) + Send + 'a;
 
 /// One run, from its first message to its end; it may wait for answers in between.
 pub(crate) struct Driver {
-    engine: Arc<Engine>,
-    workflow: Arc<Workflow>,
-    machine: Machine,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) workflow: Arc<Workflow>,
+    pub(crate) machine: Machine,
     /// What all attempts of this turn share.
-    context: Arc<RunContext>,
+    pub(crate) context: Arc<RunContext>,
     attempts: Attempts,
     switchboard: Arc<Switchboard>,
     told: mpsc::UnboundedReceiver<Told>,
-    effects: VecDeque<Effect>,
+    pub(crate) effects: VecDeque<Effect>,
+    /// Writes that were under way when the run's process ended and that must not be made again unasked.
+    pub(crate) uncertain: Vec<Execute>,
     /// Events that happened and are not in the journal yet, and how many are.
     unwritten: Vec<Event>,
-    written: u64,
-    began: Timestamp,
+    pub(crate) written: u64,
+    /// What people are to see once the journal has what it follows from.
+    outbox: Vec<RunEvent>,
+    /// Events of people that the journal does not imply.
+    notes: Vec<Note>,
+    /// What goes with the next batch.
+    origin: Option<Arc<Origin>>,
+    change: Option<ConversationChange>,
+    receipts: Receipts,
+    projection: Projection,
     /// When the last event happened.
     now: Timestamp,
-    /// The messages of this turn.
-    shown: Vec<String>,
-    /// What the node that spoke last put out, and what the last node did.
-    said: Option<Ports>,
-    last: Ports,
-    /// The question that is open.
-    asked: Option<EventKind>,
-    /// The event being numbered.
-    id: EventId,
     /// Where the time goes.
     meter: Meter,
     gate: Gate,
@@ -79,31 +83,51 @@ pub(crate) struct Driver {
 pub(crate) enum TurnEnd {
     /// The run waits for an answer.
     Waiting,
+    /// Nothing can be done before somebody has decided what became of writes.
+    Uncertain,
     /// The run is over.
     Over(Outcome),
 }
 
+/// What a run is made of, before anything has happened.
+pub(crate) struct Parts {
+    pub engine: Arc<Engine>,
+    pub workflow: Arc<Workflow>,
+    pub turn: Arc<Turn>,
+    pub gate: Gate,
+}
+
 impl Driver {
-    /// Begins a run. `doubts` is what people are to be told about its inputs.
-    pub fn start(
-        engine: Arc<Engine>,
-        workflow: Arc<Workflow>,
-        mut start: Start,
-        turn: Arc<Turn>,
-        gate: Gate,
-        doubts: Vec<Arc<str>>,
-        observe: &mut Observer<'_>,
-    ) -> Driver {
-        masking::start(&gate, &mut start);
-        let meter = Meter::new(engine.timed);
-        let at = engine.clock.now();
+    /// Begins a run. `doubts` is what people are to be told about its inputs; `kept` is what the journal keeps of the start.
+    pub fn start(parts: Parts, mut start: Start, kept: Start, doubts: Vec<Arc<str>>) -> Driver {
+        masking::start(&parts.gate, &mut start);
+        let at = parts.engine.clock.now();
+        let mut fact = Fact::Started(kept);
+        masking::fact(&parts.gate, &mut fact);
+        let inputs = inputs_shown(&parts.turn);
+        let (machine, reaction) = Machine::start(parts.workflow.compiled.clone(), start, at);
+        let projection = Projection::new(parts.workflow.clone(), at);
+        let mut driver = Driver::new(parts, machine, projection);
+        driver.now = at;
+        driver.unwritten.push(Event::new(at, fact));
+        driver.emit(EventKind::WorkflowStarted { inputs });
+        driver.react(reaction);
+        for text in doubts {
+            driver.warn(None, text);
+        }
+        driver
+    }
+
+    /// A run that was rebuilt: nothing is under way.
+    pub fn new(parts: Parts, machine: Machine, projection: Projection) -> Driver {
+        let Parts {
+            engine,
+            workflow,
+            turn,
+            gate,
+        } = parts;
+        let now = engine.clock.now();
         let (switchboard, told) = Switchboard::new();
-        let started = Event::new(at, Fact::Started(start.clone()));
-        let inputs = match turn.inputs.is_empty() {
-            true => Value::Null,
-            false => Value::from(turn.inputs.clone()),
-        };
-        let (machine, reaction) = Machine::start(workflow.compiled.clone(), start, at);
         let context = RunContext {
             id: machine.run().clone(),
             workflow: workflow.compiled.clone(),
@@ -113,7 +137,8 @@ impl Driver {
             wire: switchboard.clone(),
             gate: gate.clone(),
         };
-        let mut driver = Driver {
+        Driver {
+            meter: Meter::new(engine.timed),
             engine,
             workflow,
             machine,
@@ -122,40 +147,43 @@ impl Driver {
             switchboard,
             told,
             effects: VecDeque::new(),
-            unwritten: vec![started],
+            uncertain: Vec::new(),
+            unwritten: Vec::new(),
             written: 0,
-            began: at,
-            now: at,
-            shown: Vec::new(),
-            said: None,
-            last: Ports::new(),
-            asked: None,
-            id: EventId::default(),
-            meter,
+            outbox: Vec::new(),
+            notes: Vec::new(),
+            origin: None,
+            change: None,
+            receipts: Receipts::default(),
+            projection,
+            now,
             speech: Speech::new(gate.clone()),
             gate,
             unmasked: BTreeSet::new(),
-        };
-        driver.emit(EventKind::WorkflowStarted { inputs }, observe);
-        for text in doubts {
-            let subject = None;
-            driver.emit(EventKind::Warning { subject, text }, observe);
         }
-        driver.react(reaction, observe);
-        driver
     }
 
-    /// Hands an answer to a waiting run.
-    pub fn answer(&mut self, answer: Answer, turn: Arc<Turn>, observe: &mut Observer<'_>) -> bool {
+    /// What goes into the record with the next batch: where the run came from, and what was said.
+    pub fn record(&mut self, origin: Option<Arc<Origin>>, change: Option<ConversationChange>) {
+        self.origin = origin;
+        self.change = change;
+    }
+
+    /// What was said and is not committed yet.
+    pub fn change(&mut self) -> &mut Option<ConversationChange> {
+        &mut self.change
+    }
+
+    /// Hands an answer to a waiting run; `kept` is what the journal keeps of it. False if it fits no open field.
+    pub fn answer(&mut self, answer: Answer, kept: Answer, turn: Arc<Turn>) -> bool {
         let before = self.machine.life();
-        self.began = self.engine.clock.now();
         let context = RunContext {
             turn,
             ..(*self.context).clone()
         };
         let old = std::mem::replace(&mut self.context, Arc::new(context));
-        self.shown.clear();
-        self.happened(Fact::Answered(answer), observe);
+        self.projection.turn_begins(self.engine.clock.now());
+        self.happened_but_kept(Fact::Answered(answer), Fact::Answered(kept));
         let fits = self.machine.life() != before || before != RunLife::Waiting;
         if !fits {
             self.context = old;
@@ -180,18 +208,24 @@ impl Driver {
 
     /// The messages of this turn, with blank lines between; `None` if there was nothing to read in them.
     pub fn shown(&self) -> Option<String> {
-        (!self.shown.is_empty()).then(|| self.shown.join("\n\n"))
+        self.projection.shown()
+    }
+
+    /// The fields that are asked for, and the text that goes with them; `None` if nothing was asked yet.
+    pub fn asked(&self) -> Option<(easel_core::Object, Arc<str>)> {
+        match self.projection.asked()? {
+            EventKind::UserInputs { fields, tips } => Some((fields.clone(), tips.clone())),
+            _ => None,
+        }
     }
 
     /// What a graph gives out. Of a canvas what the node that spoke last put out; what the last node put out, if none spoke.
     pub fn outputs(&self) -> Ports {
-        if let Some(outcome) = self.workflow.outcome(&self.machine) {
-            return outcome;
-        }
-        self.said.clone().unwrap_or_else(|| self.last.clone())
+        self.projection.outputs(&self.machine)
     }
 
-    /// Drives the run until it waits or is over; once `stop` resolves it is ended as cancelled.
+    /// Drives the run until it waits or is over; once `stop` resolves it is ended as cancelled. What happened last is not
+    /// committed yet: that goes with what the turn leaves ([`Driver::commit`]).
     ///
     /// # Errors
     /// The journal failed; nothing that follows from what it lacks has reached the outside.
@@ -204,45 +238,68 @@ impl Driver {
         let mut performed = 0;
         loop {
             if (&mut stop).now_or_never().is_some() {
-                self.happened(Fact::Cancelled, observe);
+                self.happened(Fact::Cancelled);
+            }
+            if self.machine.life().over() {
+                // Nothing of it may begin any more, and what is under way stops.
+                self.effects.clear();
+                self.attempts = Attempts::default();
+            }
+            if self.unwritten.is_empty() {
+                self.show(observe);
             }
             if let Some(effect) = self.effects.pop_front() {
                 if self.reaches_outside(&effect) {
-                    self.write().await?;
+                    self.write(observe).await?;
                 }
-                self.perform(effect, observe);
+                self.perform(effect);
                 performed = (performed + 1) % BURST;
                 if performed == 0 {
-                    self.write().await?;
+                    self.write(observe).await?;
                     give_way().await;
                 }
                 continue;
             }
             match self.machine.life() {
-                RunLife::Running => {}
-                RunLife::Waiting => {
-                    self.write().await?;
-                    return Ok(TurnEnd::Waiting);
+                RunLife::Running if self.attempts.is_empty() && !self.uncertain.is_empty() => {
+                    let writes = self.uncertain_writes();
+                    self.emit_noted(EventKind::Uncertain { writes });
+                    return Ok(TurnEnd::Uncertain);
                 }
+                RunLife::Running => {}
+                RunLife::Waiting => return Ok(TurnEnd::Waiting),
                 _ => {
-                    self.write().await?;
                     let outcome = self.machine.outcome().cloned();
                     return Ok(TurnEnd::Over(outcome.unwrap_or(Outcome::Done)));
                 }
             }
-            self.write().await?;
+            self.write(observe).await?;
             let stopped = {
-                let waited = pin!(self.wait(observe));
+                let waited = pin!(self.wait());
                 matches!(select(&mut stop, waited).await, Either::Left(_))
             };
             if stopped {
-                self.happened(Fact::Cancelled, observe);
+                self.happened(Fact::Cancelled);
             }
         }
     }
 
+    /// Commits what happened last together with where the run stands and what the turn leaves of the conversation.
+    ///
+    /// # Errors
+    /// The journal failed.
+    pub async fn commit(
+        &mut self,
+        standing: Standing,
+        observe: &mut Observer<'_>,
+    ) -> Result<(), JournalError> {
+        self.append(standing).await?;
+        self.show(observe);
+        Ok(())
+    }
+
     /// Waits for the next thing an attempt tells or reports. What it told comes first.
-    async fn wait(&mut self, observe: &mut Observer<'_>) {
+    async fn wait(&mut self) {
         let told = {
             let reported = pin!(self.attempts.next(&mut self.meter));
             match select(self.told.next(), reported).await {
@@ -251,21 +308,21 @@ impl Driver {
             }
         };
         match told {
-            Either::Left(Some(told)) => self.hear(told, observe),
+            Either::Left(Some(told)) => self.hear(told),
             Either::Left(None) => {}
             Either::Right(fact) => {
-                self.hear_all(observe);
-                self.happened(fact, observe);
+                self.hear_all();
+                self.happened(fact);
             }
         }
     }
 
-    fn hear_all(&mut self, observe: &mut Observer<'_>) {
+    fn hear_all(&mut self) {
         while self.switchboard.has_told() {
             let Some(Some(told)) = self.told.next().now_or_never() else {
                 return;
             };
-            self.hear(told, observe);
+            self.hear(told);
         }
     }
 
@@ -280,9 +337,9 @@ impl Driver {
         }
     }
 
-    fn perform(&mut self, effect: Effect, observe: &mut Observer<'_>) {
+    fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Execute(execute) => self.execute(execute, observe),
+            Effect::Execute(execute) => self.execute(execute),
             Effect::Cancel(activation) => self.attempts.cancel(activation),
             Effect::Sleep {
                 activation,
@@ -306,13 +363,13 @@ impl Driver {
     }
 
     /// Makes an attempt, or keeps it under way if it waits for something.
-    fn execute(&mut self, execute: Execute, observe: &mut Observer<'_>) {
+    fn execute(&mut self, execute: Execute) {
         let (activation, number) = (execute.activation, execute.attempt);
         let behaviour = match self.workflow.behaviour(execute.node) {
             Ok(behaviour) => behaviour.clone(),
             Err(fault) => {
                 let fault = fault.clone();
-                return self.report(activation, number, Err(fault.into()), observe);
+                return self.report(activation, number, Err(fault.into()));
             }
         };
         if let Some(since) = self.meter.now() {
@@ -331,11 +388,19 @@ impl Driver {
         let run = behaviour.run(call);
         self.meter.add(Part::Components, since);
         match run {
-            Run::Done(result) => self.report(activation, number, result, observe),
+            Run::Done(result) => self.report(activation, number, result),
             Run::Later(attempt) => {
                 let name = self.workflow.compiled.node(at).draft.name.clone();
-                let deadline = limit.map(|s| self.engine.clock.deadline((s * 1000.0) as u64));
+                let clock = self.engine.clock.clone();
+                let work = self.workflow.work(at);
+                let places = self.engine.places.clone();
                 let reported = async move {
+                    // The time of waiting for a place is not the attempt's.
+                    let _place = match work {
+                        Some(work) => Some(places.take(work).await),
+                        None => None,
+                    };
+                    let deadline = limit.map(|s| clock.deadline((s * 1000.0) as u64));
                     let result = match deadline {
                         None => attempt.await,
                         Some(deadline) => match select(attempt, deadline).await {
@@ -357,64 +422,53 @@ impl Driver {
         activation: Activation,
         attempt: u32,
         result: Result<Completion, Failure>,
-        observe: &mut Observer<'_>,
     ) {
-        self.hear_all(observe);
-        self.happened(fact(activation, attempt, result), observe);
+        self.hear_all();
+        self.happened(fact(activation, attempt, result));
     }
 
     /// Something an attempt told while it was under way.
-    fn hear(&mut self, told: Told, observe: &mut Observer<'_>) {
+    fn hear(&mut self, told: Told) {
         self.switchboard.heard();
         match told {
             Told::Opened(activation) => {
                 let Some(attempt) = self.machine.attempt_of(activation) else {
                     return;
                 };
-                let opened = Fact::Opened {
+                self.happened(Fact::Opened {
                     activation,
                     attempt,
-                };
-                self.happened(opened, observe);
+                });
             }
             Told::Shown(piece) => {
                 let Some(node) = self.machine.node_of(piece.speaker) else {
                     return;
                 };
-                let (content, part): (Arc<str>, MessagePart) = match piece.kind {
-                    PieceKind::Text(text) => match self.speech.piece(piece.speaker, text) {
-                        Some(text) => (text, MessagePart::Text),
-                        None => return,
-                    },
+                match piece.kind {
+                    PieceKind::Text(text) => {
+                        if let Some(text) = self.speech.piece(piece.speaker, text) {
+                            self.say(node, text, MessagePart::Text);
+                        }
+                    }
                     PieceKind::ThinkStart => {
-                        self.said_all(piece.speaker, node, observe);
-                        ("".into(), MessagePart::ThinkStart)
+                        self.said_all(piece.speaker, node);
+                        self.say(node, "".into(), MessagePart::ThinkStart);
                     }
                     PieceKind::ThinkEnd => {
-                        self.said_all(piece.speaker, node, observe);
-                        ("".into(), MessagePart::ThinkEnd)
+                        self.said_all(piece.speaker, node);
+                        self.say(node, "".into(), MessagePart::ThinkEnd);
                     }
                     PieceKind::Reset => {
                         self.speech.reset(piece.speaker);
-                        let subject = self.subject(node);
-                        return self.emit(EventKind::MessageReset { subject }, observe);
+                        let subject = self.projection.subject(node);
+                        self.emit_noted(EventKind::MessageReset { subject });
                     }
-                };
-                let message = EventKind::Message {
-                    subject: self.subject(node),
-                    content,
-                    part,
-                };
-                self.emit(message, observe);
+                }
             }
             Told::Note(node, mut note) => {
                 masking::note(&self.gate, &mut note);
-                let subject = self.subject(node);
                 match note {
-                    easel_components::Note::Warning(text) => {
-                        let subject = Some(subject);
-                        self.emit(EventKind::Warning { subject, text }, observe);
-                    }
+                    easel_components::Note::Warning(text) => self.warn(Some(node), text),
                     easel_components::Note::ToolCall {
                         path,
                         tool,
@@ -423,14 +477,14 @@ impl Driver {
                         milliseconds,
                     } => {
                         let call = EventKind::ToolCall {
-                            subject,
+                            subject: self.projection.subject(node),
                             path,
                             tool,
                             arguments,
                             result,
                             milliseconds,
                         };
-                        self.emit(call, observe);
+                        self.emit_noted(call);
                     }
                     easel_components::Note::ModelRequest(_) => {}
                 }
@@ -438,171 +492,159 @@ impl Driver {
         }
     }
 
+    /// Shows a piece of a message.
+    fn say(&mut self, node: NodeId, content: Arc<str>, part: MessagePart) {
+        let event = self.projection.piece(node, content, part);
+        self.outbox.push(event);
+    }
+
     /// Shows what was held back of a message, because it might have gone on as a secret.
-    fn said_all(&mut self, speaker: Activation, node: NodeId, observe: &mut Observer<'_>) {
+    fn said_all(&mut self, speaker: Activation, node: NodeId) {
         if let Some(content) = self.speech.end(speaker) {
-            let message = EventKind::Message {
-                subject: self.subject(node),
-                content,
-                part: MessagePart::Text,
-            };
-            self.emit(message, observe);
+            self.say(node, content, MessagePart::Text);
         }
     }
 
     /// Takes in a fact: journal, machine, what follows.
-    fn happened(&mut self, mut fact: Fact, observe: &mut Observer<'_>) {
+    pub(crate) fn happened(&mut self, fact: Fact) {
+        self.take_in(fact, None);
+    }
+
+    /// The same for a fact of which the journal keeps another form.
+    fn happened_but_kept(&mut self, fact: Fact, mut kept: Fact) {
+        masking::fact(&self.gate, &mut kept);
+        self.take_in(fact, Some(kept));
+    }
+
+    fn take_in(&mut self, mut fact: Fact, kept: Option<Fact>) {
         masking::fact(&self.gate, &mut fact);
         self.now = self.engine.clock.now();
         let event = Event::new(self.now, fact);
-        self.id = EventId {
-            entry: self.written + self.unwritten.len() as u64,
-            counter: 0,
+        let entry = self.written + self.unwritten.len() as u64;
+        self.projection.follows_from(entry);
+        let speaker = match event.fact {
+            Fact::Completed { activation, .. } => self.machine.node_of(activation),
+            _ => None,
         };
-        self.tell_unmasked(&event.fact, observe);
         let reaction = self.machine.apply(&event);
-        self.unwritten.push(event);
-        self.react(reaction, observe);
+        let at = event.at;
+        self.unwritten.push(match kept {
+            Some(kept) => Event::new(at, kept),
+            None => event,
+        });
+        self.react(reaction);
+        self.tell_unmasked(speaker);
     }
 
-    /// Warns of secrets in a node's numbers, each once.
-    fn tell_unmasked(&mut self, fact: &Fact, observe: &mut Observer<'_>) {
-        if !self.gate.is_armed() {
-            return;
-        }
-        let Fact::Completed { activation, .. } = fact else {
-            return;
-        };
-        let Some(node) = self.machine.node_of(*activation) else {
+    /// Warns of secrets in the numbers of a node that has just completed, each once.
+    fn tell_unmasked(&mut self, node: Option<NodeId>) {
+        let Some(node) = node.filter(|_| self.gate.is_armed()) else {
             return;
         };
         for unmasked in self.gate.unmasked() {
             if self.unmasked.insert(unmasked.clone()) {
-                let subject = self.subject(node);
-                let text = masking::unmasked(&unmasked.secret);
-                let subject = Some(subject);
-                self.emit(EventKind::Warning { subject, text }, observe);
+                self.warn(Some(node), masking::unmasked(&unmasked.secret));
             }
         }
     }
 
-    fn react(&mut self, mut reaction: Reaction, observe: &mut Observer<'_>) {
+    fn react(&mut self, mut reaction: Reaction) {
         self.effects.extend(reaction.effects.drain(..));
         for observation in reaction.observations.drain(..) {
-            self.observe(observation, observe);
+            if let easel_core::effect::Observation::NodeFinished { step, .. } = &observation {
+                self.said_all(step.activation, step.node);
+            }
+            let (gate, outbox) = (&self.gate, &mut self.outbox);
+            let mut out = |mut event: RunEvent| {
+                masking::event(gate, &mut event.kind);
+                outbox.push(event);
+            };
+            self.projection
+                .observe(&self.machine, observation, &mut out);
         }
         self.machine.recycle(reaction);
     }
 
-    async fn write(&mut self) -> Result<(), JournalError> {
-        if self.unwritten.is_empty() {
-            return Ok(());
+    fn emit(&mut self, mut kind: EventKind) {
+        masking::event(&self.gate, &mut kind);
+        let event = self.projection.event(kind);
+        self.outbox.push(event);
+    }
+
+    /// Emits an event that the journal does not imply.
+    fn emit_noted(&mut self, kind: EventKind) {
+        self.emit(kind);
+        if let Some(event) = self.outbox.last() {
+            self.notes.push(Note::of(event));
         }
+    }
+
+    pub(crate) fn warn(&mut self, node: Option<NodeId>, text: Arc<str>) {
+        let subject = node.map(|node| self.projection.subject(node));
+        self.emit_noted(EventKind::Warning { subject, text });
+    }
+
+    /// Shows people what the journal has.
+    fn show(&mut self, observe: &mut Observer<'_>) {
+        if self.outbox.is_empty() {
+            return;
+        }
+        let since = self.meter.now();
+        self.outbox.drain(..).for_each(&mut *observe);
+        self.meter.add(Part::Watching, since);
+    }
+
+    async fn write(&mut self, observe: &mut Observer<'_>) -> Result<(), JournalError> {
+        if !self.unwritten.is_empty() {
+            self.append(Standing::Running).await?;
+        }
+        self.show(observe);
+        Ok(())
+    }
+
+    async fn append(&mut self, standing: Standing) -> Result<(), JournalError> {
         let events = std::mem::take(&mut self.unwritten);
-        let run = self.machine.run().clone();
-        let journal = &self.engine.journal;
-        let (from, count) = (self.written, events.len() as u64);
-        journal.append(Batch::new(run, from, events)).await?;
+        let count = events.len() as u64;
+        let batch = Batch {
+            origin: self.origin.take(),
+            standing,
+            usage: self.machine.usage(),
+            notes: std::mem::take(&mut self.notes),
+            receipt: self.receipts.since_last(&self.gate),
+            conversation: self.change.take(),
+            ..Batch::new(self.machine.run().clone(), self.written, events)
+        };
+        self.engine.journal.append(batch).await?;
         self.written += count;
         Ok(())
     }
 
-    fn subject(&self, node: NodeId) -> Subject {
-        Subject::new(self.workflow.clone(), node)
+    /// What is to be decided about the writes that nobody knows the end of.
+    pub fn uncertain_writes(&self) -> Vec<UncertainWrite> {
+        let writes = self.uncertain.iter();
+        writes
+            .map(|execute| self.uncertain_write(execute))
+            .collect()
     }
 
-    fn emit(&mut self, mut kind: EventKind, observe: &mut Observer<'_>) {
-        masking::event(&self.gate, &mut kind);
-        let id = self.id;
-        self.id.counter += 1;
-        let since = self.meter.now();
-        observe(RunEvent { id, kind });
-        self.meter.add(Part::Watching, since);
-    }
-
-    /// Projects what the machine observed onto what people see.
-    fn observe(&mut self, observation: Observation, observe: &mut Observer<'_>) {
-        match observation {
-            Observation::NodeStarted {
-                activation,
-                node,
-                scope,
-                at,
-            } => {
-                let subject = self.subject(node);
-                let started = EventKind::NodeStarted {
-                    subject,
-                    activation,
-                    scope,
-                    at,
-                };
-                self.emit(started, observe);
-            }
-            Observation::NodeSkipped { node, scope, at } => {
-                let subject = self.subject(node);
-                self.emit(EventKind::NodeSkipped { subject, scope, at }, observe);
-            }
-            Observation::AttemptFailed(step) => {
-                let subject = self.subject(step.node);
-                self.emit(EventKind::AttemptFailed { subject, step }, observe);
-            }
-            Observation::NodeFinished { step, started } => {
-                self.said_all(step.activation, step.node, observe);
-                let subject = self.subject(step.node);
-                let draft = &self.workflow.compiled.node(step.node).draft;
-                if step.fault.is_none() {
-                    self.last = step.ports.clone();
-                    if draft.drains {
-                        let text = step.ports.get(&draft.primary).map(Value::to_string);
-                        self.shown
-                            .extend(text.filter(|text| !text.trim().is_empty()));
-                        self.said = Some(step.ports.clone());
-                        let gathered = self.machine.gathered();
-                        let extras = message_extras(&draft.params, &step.ports, gathered);
-                        let subject = subject.clone();
-                        self.emit(EventKind::MessageEnd { subject, extras }, observe);
-                    }
-                }
-                let finished = EventKind::NodeFinished {
-                    subject,
-                    step,
-                    started,
-                };
-                self.emit(finished, observe);
-            }
-            // The node that shows the text resets it when it takes the restart from the stream.
-            Observation::MessageReset { .. } => {}
-            Observation::Asked { fields, tips, .. } => {
-                let asked = EventKind::UserInputs { fields, tips };
-                self.asked = Some(asked.clone());
-                self.emit(asked, observe);
-            }
-            // The question stays open, so it is asked again.
-            Observation::AnswerUnfit { open, .. } => {
-                self.emit(EventKind::AnswerUnfit { open }, observe);
-                if let Some(asked) = self.asked.clone() {
-                    self.emit(asked, observe);
-                }
-            }
-            Observation::Finished { outcome, at } => {
-                let usage = self.machine.usage();
-                let elapsed_ms = at.0 - self.began.0;
-                let event = match outcome {
-                    Outcome::Failed { node, fault } => EventKind::Error {
-                        subject: node.map(|node| self.subject(node)),
-                        fault,
-                        usage,
-                    },
-                    Outcome::Done | Outcome::Cancelled => EventKind::WorkflowFinished {
-                        outputs: self.outputs(),
-                        cancelled: outcome == Outcome::Cancelled,
-                        usage,
-                        elapsed_ms,
-                        at,
-                    },
-                };
-                self.emit(event, observe);
-            }
+    fn uncertain_write(&self, execute: &Execute) -> UncertainWrite {
+        let draft = &self.workflow.compiled.node(execute.node).draft;
+        let key = easel_components::idempotency_key(self.machine.run(), draft, execute);
+        let name = &draft.name;
+        let question = format!(
+            "\"{name}\" was writing when Easel stopped, and its target may or may not have got it. Look there for {key}, \
+             then say whether it happened (with its result), is to be done again, or failed."
+        );
+        UncertainWrite {
+            activation: execute.activation.0,
+            node: draft.id.clone(),
+            name: name.clone(),
+            key: key.into(),
+            since: self
+                .machine
+                .attempt_began(execute.activation)
+                .unwrap_or_default(),
+            question: question.into(),
         }
     }
 }
@@ -641,21 +683,4 @@ fn too_slow(name: &str, seconds: f64) -> Fault {
         "\"{name}\" was stopped after {seconds} s, its time limit. Set timeout_s on the node to give it longer."
     );
     Fault::new("timeout", message)
-}
-
-/// What goes with the end of a message: its status, which its parameters say; its files; what it can cite.
-fn message_extras(params: &Value, ports: &Ports, gathered: &[Value]) -> easel_core::Object {
-    let mut extras = easel_core::Object::new();
-    let status = ("status", params.get("status"));
-    let files = ["attachment", "downloads"].map(|key| (key, ports.get(key)));
-    for (key, value) in std::iter::once(status).chain(files) {
-        if let Some(value) = value.filter(|value| value.is_truthy()) {
-            extras.insert(key.into(), value.clone());
-        }
-    }
-    let found = References::gather(gathered.iter());
-    if !found.is_empty() {
-        extras.insert("reference".into(), found.to_value());
-    }
-    extras
 }

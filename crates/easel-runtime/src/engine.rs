@@ -9,6 +9,7 @@ use easel_models::{ChatModel, ModelError};
 use easel_secrets::{Gate, Resolver, Secret, SecretError};
 use easel_tools::World;
 
+use crate::bounds::{Bounds, Places};
 use crate::clock::{Clock, SystemClock};
 use crate::gated::GatedModel;
 use crate::journal::{Journal, MemoryJournal};
@@ -31,6 +32,7 @@ pub struct Engine {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
+    pub(crate) places: Places,
     pub(crate) timed: bool,
     #[cfg(feature = "python")]
     pub(crate) sandbox: Option<easel_sandbox::Sandbox>,
@@ -179,6 +181,7 @@ pub struct Builder {
     journal: Option<Arc<dyn Journal>>,
     clock: Option<Arc<dyn Clock>>,
     limits: RunLimits,
+    bounds: Bounds,
     timed: bool,
     seed: Option<u64>,
     #[cfg(feature = "python")]
@@ -240,6 +243,12 @@ impl Builder {
         self
     }
 
+    /// What bounds each kind of work over all runs.
+    pub fn bounds(mut self, bounds: Bounds) -> Builder {
+        self.bounds = bounds;
+        self
+    }
+
     /// Keeps account of where the time goes: see [`Session::timings`]. Costs a little time itself.
     pub fn timed(mut self) -> Builder {
         self.timed = true;
@@ -278,6 +287,7 @@ impl Builder {
                 .unwrap_or_else(|| Arc::new(MemoryJournal::new())),
             clock,
             limits: self.limits,
+            places: Places::new(self.bounds),
             timed: self.timed,
             #[cfg(feature = "python")]
             sandbox: self.sandbox,

@@ -23,6 +23,7 @@ use easel_core::{Object, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::journal::UncertainWrite;
 use crate::workflow::Workflow;
 
 /// One event of a run.
@@ -38,12 +39,61 @@ pub struct RunEvent {
 }
 
 /// The number of an event. Numbers of a run ascend.
+///
+/// As text it is `ENTRY.COUNTER`, and `ENTRY.COUNTER+SHOWN` while a message is being said:
+///
+/// ```
+/// use easel_runtime::EventId;
+/// let id: EventId = "12.3+57".parse().unwrap();
+/// assert_eq!((id.entry, id.counter, id.shown), (12, 3, 57));
+/// assert_eq!(id.to_string(), "12.3+57");
+/// assert!(id > "12.3".parse().unwrap() && id < "12.4".parse().unwrap());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId {
     /// The place of the journal entry from which the event follows.
     pub entry: u64,
     /// The how-manieth event of that entry.
     pub counter: u32,
+    /// How much of the message that is being said was shown by then, in characters; a mark of thoughts counts as one.
+    pub shown: u64,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.entry, self.counter)?;
+        match self.shown {
+            0 => Ok(()),
+            shown => write!(f, "+{shown}"),
+        }
+    }
+}
+
+/// A text is no number of an event.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no number of an event: it is ENTRY.COUNTER or ENTRY.COUNTER+SHOWN, as in 12.3+57"
+)]
+pub struct BadEventId(pub String);
+
+impl std::str::FromStr for EventId {
+    type Err = BadEventId;
+
+    fn from_str(text: &str) -> Result<EventId, BadEventId> {
+        let read = || {
+            let (place, shown) = match text.split_once('+') {
+                Some((place, shown)) => (place, shown.parse().ok()?),
+                None => (text, 0),
+            };
+            let (entry, counter) = place.split_once('.')?;
+            Some(EventId {
+                entry: entry.parse().ok()?,
+                counter: counter.parse().ok()?,
+                shown,
+            })
+        };
+        read().ok_or_else(|| BadEventId(text.to_owned()))
+    }
 }
 
 /// Which node, as events name it.
@@ -163,6 +213,16 @@ pub enum EventKind {
         /// The node whose text starts again.
         subject: Subject,
     },
+    /// The process that drove the run ended, and another one took it up. What was under way is made anew.
+    Recovered {
+        /// When.
+        at: Timestamp,
+    },
+    /// Nobody knows whether these writes reached the outside; somebody must decide before the run goes on.
+    Uncertain {
+        /// The writes.
+        writes: Vec<UncertainWrite>,
+    },
     /// The run waits for answers.
     UserInputs {
         /// The open fields by key.
@@ -244,6 +304,8 @@ impl EventKind {
             EventKind::Message { .. } => "message",
             EventKind::MessageEnd { .. } => "message_end",
             EventKind::MessageReset { .. } => "message_reset",
+            EventKind::Recovered { .. } => "run_recovered",
+            EventKind::Uncertain { .. } => "run_uncertain",
             EventKind::UserInputs { .. } => "user_inputs",
             EventKind::AnswerUnfit { .. } => "answer_unfit",
             EventKind::Warning { .. } => "warning",
@@ -412,6 +474,8 @@ impl EventKind {
                 to.text(key!("component_id"), subject.id())
             }
             EventKind::MessageReset { subject } => to.subject(subject),
+            EventKind::Recovered { at } => to.seconds(key!("created_at"), at.0),
+            EventKind::Uncertain { writes } => to.value(key!("writes"), writes),
             EventKind::UserInputs { fields, tips } => {
                 to.value(key!("inputs"), fields)?;
                 to.text(key!("tips"), tips)

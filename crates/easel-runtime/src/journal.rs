@@ -10,7 +10,7 @@ use easel_secrets::Receipt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::event::EventId;
+use crate::event::{EventId, RunEvent};
 
 /// Where the events of runs are kept.
 pub trait Journal: Send + Sync {
@@ -170,8 +170,20 @@ pub struct UncertainWrite {
 pub struct Note {
     /// Its number.
     pub id: EventId,
-    /// The event as JSON, as [`RunEvent::write_json`](crate::RunEvent::write_json) gives it.
+    /// The event as JSON, as [`RunEvent::write_json`] gives it.
     pub json: Arc<str>,
+}
+
+impl Note {
+    /// An event as a note of the record.
+    pub fn of(event: &RunEvent) -> Note {
+        let mut json = Vec::new();
+        event.write_json(&mut json);
+        Note {
+            id: event.id,
+            json: String::from_utf8_lossy(&json).into(),
+        }
+    }
 }
 
 /// What changes in a conversation with one batch.

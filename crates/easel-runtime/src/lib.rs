@@ -27,6 +27,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod attempts;
+mod bounds;
 pub mod clock;
 mod driver;
 mod engine;
@@ -34,8 +35,12 @@ mod event;
 mod gated;
 mod graph;
 mod journal;
+mod log;
 mod masking;
+mod projection;
 mod python;
+mod receipts;
+mod recovery;
 mod script;
 mod session;
 mod speech;
@@ -45,15 +50,18 @@ mod workflow;
 
 use std::sync::LazyLock;
 
+pub use bounds::Bounds;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
-pub use event::{EventId, EventKind, MessagePart, RunEvent, Subject};
+pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_canvas, is_graph};
 pub use journal::{
     Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin,
     Said, Standing, UncertainWrite,
 };
+pub use log::{Logged, log, state_at};
 pub use python::modules_of;
+pub use recovery::{Decision, NoStart, NoSuchWrite};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
 pub use timings::Timings;

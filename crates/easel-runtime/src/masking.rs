@@ -12,7 +12,7 @@ use easel_components::{HistoryEntry, Note};
 use easel_core::bind::Resolved;
 use easel_core::event::{Answer, Completion, Fact, Ports, Start};
 use easel_models::{ChatRequest, Content, Part};
-use easel_secrets::Gate;
+use easel_secrets::{Gate, Secret};
 
 use crate::event::EventKind;
 use crate::session::Input;
@@ -37,7 +37,7 @@ pub(crate) fn fact(gate: &Gate, fact: &mut Fact) {
             gate.mask_object(variables);
             gate.mask_value(context);
         }
-        Fact::Opened { .. } | Fact::Woke { .. } | Fact::Cancelled => {}
+        Fact::Opened { .. } | Fact::Woke { .. } | Fact::Cancelled | Fact::Recovered => {}
     }
 }
 
@@ -100,8 +100,19 @@ pub(crate) fn event(gate: &Gate, kind: &mut EventKind) {
         EventKind::NodeStarted { .. }
         | EventKind::NodeSkipped { .. }
         | EventKind::MessageReset { .. }
+        | EventKind::Recovered { .. }
+        | EventKind::Uncertain { .. }
         | EventKind::AnswerUnfit { .. } => {}
     }
+}
+
+/// The values of the headers that a user brings, as secrets: tools get them, and the record and models do not.
+pub(crate) fn header_values(input: &Input) -> Vec<(Arc<str>, Secret)> {
+    let texts = input.custom_header.iter().filter_map(|(name, value)| {
+        let value = value.as_str()?;
+        Some((format!("header:{name}").into(), Secret::new(value)))
+    });
+    texts.collect()
 }
 
 /// Takes the secrets out of what a user brings. Headers stay: they are for tools, and leave the run with nothing else.

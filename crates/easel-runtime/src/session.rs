@@ -7,7 +7,7 @@ use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
 use easel_core::event::{Answer, Fault, Start, Usage};
-use easel_core::machine::NodeLife;
+use easel_core::machine::{NodeLife, RunLife};
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 use easel_graph::admit::InputError;
@@ -16,12 +16,18 @@ use easel_secrets::{Receipt, SecretError};
 use easel_tools::files::{FileDescriptor, FileRequest};
 use easel_tools::references::References;
 
-use crate::driver::{Driver, Observer, TurnEnd};
+use crate::driver::{Driver, Observer, Parts, TurnEnd};
 use crate::engine::Engine;
-use crate::journal::JournalError;
+use crate::journal::{
+    Conversation, ConversationChange, JournalError, Origin, Said, Standing, UncertainWrite,
+};
 use crate::masking;
+use crate::recovery::NoStart;
 use crate::timings::{Timings, with_waiting};
 use crate::workflow::Workflow;
+
+/// The variable that shows the conversation as lines.
+pub(crate) const HISTORY: &str = "sys.history";
 
 /// What a user brings to a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +86,8 @@ pub enum Ending {
     Waiting,
     /// The answer fitted no open field; the run still waits.
     Unfit,
+    /// Nobody knows whether these writes reached the outside; see [`Session::decide`].
+    Uncertain(Vec<UncertainWrite>),
     /// A failure nobody handled.
     Failed {
         /// The id of the node that failed first.
@@ -106,6 +114,9 @@ pub enum TurnError {
     /// The graph cannot run with these inputs.
     #[error("{}", inputs(.0))]
     Inputs(Vec<InputError>),
+    /// The run to be taken up has no beginning.
+    #[error(transparent)]
+    NoStart(#[from] NoStart),
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -119,20 +130,26 @@ fn inputs(errors: &[InputError]) -> String {
 
 /// A conversation. One turn at a time.
 pub struct Session {
-    engine: Arc<Engine>,
-    workflow: Arc<Workflow>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) workflow: Arc<Workflow>,
     id: Arc<str>,
     variables: Object,
-    history: Vec<HistoryEntry>,
+    pub(crate) history: Vec<HistoryEntry>,
     retrieval: Vec<Value>,
     memory: Vec<Value>,
-    kept_inputs: Object,
-    turns: u32,
+    pub(crate) kept_inputs: Object,
+    pub(crate) turns: u32,
     usage: Usage,
     timings: Option<Timings>,
-    driver: Option<Driver>,
-    waiting: bool,
+    pub(crate) driver: Option<Driver>,
+    pub(crate) waiting: bool,
     unchecked: bool,
+    /// Where its runs come from.
+    origin: Option<Arc<Origin>>,
+    /// The id that the next run gets.
+    next_run: Option<Arc<str>>,
+    /// How many entries of it the journal keeps, if it does.
+    pub(crate) kept: Option<u64>,
 }
 
 impl Session {
@@ -155,7 +172,59 @@ impl Session {
             driver: None,
             waiting: false,
             unchecked: false,
+            origin: None,
+            next_run: None,
+            kept: None,
         }
+    }
+
+    /// A conversation that the journal keeps, as it was left: what lasts of it, and all that was said.
+    pub fn kept(
+        engine: Arc<Engine>,
+        workflow: Arc<Workflow>,
+        id: Arc<str>,
+        conversation: Conversation,
+        said: Vec<Said>,
+    ) -> Session {
+        let mut session = Session::new(engine, workflow);
+        session.id = id;
+        session.kept = Some(said.len() as u64);
+        session.variables.extend(conversation.variables);
+        session.memory = conversation.memory;
+        session.kept_inputs = conversation.kept_inputs;
+        session.turns = conversation.turns;
+        for said in said {
+            session.retrieval.extend(said.reference);
+            session.history.push(said.entry);
+        }
+        session
+    }
+
+    /// Says where the runs of the conversation come from.
+    pub fn with_origin(self, origin: Origin) -> Session {
+        Session {
+            origin: Some(Arc::new(origin)),
+            ..self
+        }
+    }
+
+    /// Gives the next run that id.
+    pub fn naming_run(self, id: Arc<str>) -> Session {
+        Session {
+            next_run: Some(id),
+            ..self
+        }
+    }
+
+    /// The id of the last run; `None` before the first.
+    pub fn run(&self) -> Option<&Arc<str>> {
+        let driver = self.driver.as_ref()?;
+        Some(driver.machine().run())
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
     }
 
     /// Runs the workflow also if the check refuses it: what is wrong fails when it is reached.
@@ -186,6 +255,20 @@ impl Session {
             memory,
             ..Session::new(engine, workflow.clone())
         }
+    }
+
+    /// Where the last run stands.
+    pub fn standing(&self) -> Standing {
+        let Some(driver) = &self.driver else {
+            return Standing::default();
+        };
+        let end = match driver.machine().life() {
+            RunLife::Waiting => TurnEnd::Waiting,
+            RunLife::Running if driver.uncertain.is_empty() => return Standing::Running,
+            RunLife::Running => TurnEnd::Uncertain,
+            _ => TurnEnd::Over(driver.machine().outcome().cloned().unwrap_or(Outcome::Done)),
+        };
+        standing_of(driver, &end)
     }
 
     /// The workflow it is with.
@@ -301,7 +384,10 @@ impl Session {
         let waiting = self.driver.as_ref().filter(|_| resuming);
         let (run, seed) = match waiting {
             Some(driver) => (driver.machine().run().clone(), 0),
-            None => (self.engine.ids)(),
+            None => {
+                let (drawn, seed) = (self.engine.ids)();
+                (self.next_run.take().unwrap_or(drawn), seed)
+            }
         };
         let gate = match waiting {
             Some(driver) => driver.gate().clone(),
@@ -310,6 +396,7 @@ impl Session {
                 self.engine.gate(run.clone(), &self.workflow, before)?
             }
         };
+        gate.know(masking::header_values(&input))?;
         masking::input(&gate, &mut input);
         let mut doubts: Vec<Arc<str>> = Vec::new();
         let mut changed = match self.workflow.graph().filter(|_| !resuming) {
@@ -331,9 +418,20 @@ impl Session {
         let mut history = self.history.clone();
         masking::history(&gate, &mut history);
         history.push(HistoryEntry::new("user", input.said()));
+        if self.kept.is_some() {
+            changed.insert(HISTORY.into(), history_lines(&history));
+        }
+        let said = Said {
+            entry: HistoryEntry::new("user", input.said()),
+            run: run.clone(),
+            at: self.engine.clock.now(),
+            files: input.files.clone(),
+            reference: None,
+        };
         let turn = Arc::new(self.context(input, history.clone()));
         let context = serde_json::to_value(&*turn).map(Value::from);
-        let context = context.unwrap_or_default();
+        let mut context = context.unwrap_or_default();
+        gate.mask_value(&mut context);
         let driver = match self.driver.as_mut().filter(|_| resuming) {
             Some(driver) => {
                 let answer = Answer {
@@ -342,7 +440,11 @@ impl Session {
                     variables: changed.clone(),
                     context,
                 };
-                if !driver.answer(answer, turn, observe) {
+                let mut kept = answer.clone();
+                forget_history(&mut kept.variables, self.kept);
+                if !driver.answer(answer, kept, turn) {
+                    let standing = standing_of(driver, &TurnEnd::Waiting);
+                    driver.commit(standing, observe).await?;
                     return Ok(Ending::Unfit);
                 }
                 driver
@@ -358,17 +460,48 @@ impl Session {
                     variables,
                     context,
                 };
+                let mut kept = start.clone();
+                forget_history(&mut kept.variables, self.kept);
                 if !turn.inputs.is_empty() {
                     self.kept_inputs = turn.inputs.clone();
                 }
-                let (engine, workflow) = (self.engine.clone(), self.workflow.clone());
-                let driver = Driver::start(engine, workflow, start, turn, gate, doubts, observe);
-                self.driver.insert(driver)
+                let parts = Parts {
+                    engine: self.engine.clone(),
+                    workflow: self.workflow.clone(),
+                    turn,
+                    gate,
+                };
+                self.driver
+                    .insert(Driver::start(parts, start, kept, doubts))
             }
         };
+        let change = self.kept.as_mut().map(|kept| {
+            let from = *kept;
+            *kept += 1;
+            ConversationChange {
+                session: self.id.clone(),
+                from,
+                said: vec![said],
+                after: None,
+            }
+        });
+        driver.record(self.origin.clone().filter(|_| !resuming), change);
         self.turns += 1;
         self.history = history;
         self.variables.extend(changed);
+        self.drive(began, observe, stop).await
+    }
+
+    /// Drives the run until the turn ends, and commits what it leaves.
+    pub(crate) async fn drive(
+        &mut self,
+        began: Option<Instant>,
+        observe: &mut Observer<'_>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Ending, TurnError> {
+        let Some(driver) = &mut self.driver else {
+            return Ok(Ending::Finished);
+        };
         let driven = driver.drive_until(observe, stop);
         let (end, waiting) = with_waiting(driven, began.is_some()).await;
         if began.is_some() {
@@ -376,7 +509,12 @@ impl Session {
             self.timings.get_or_insert_default().add(spent);
         }
         let end = end?;
-        Ok(self.turn_over(end))
+        let standing = standing_of(driver, &end);
+        let ending = self.turn_over(end);
+        if let Some(driver) = &mut self.driver {
+            driver.commit(standing, observe).await?;
+        }
+        Ok(ending)
     }
 
     /// Takes over what a turn left.
@@ -392,32 +530,76 @@ impl Session {
         driver.gate().mask_object(&mut self.variables);
         masking::history(driver.gate(), &mut self.history);
         let found = References::gather(machine.gathered().iter());
-        if !found.is_empty() {
-            self.retrieval.push(found.to_value());
-        }
+        let reference = (!found.is_empty()).then(|| found.to_value());
+        self.retrieval.extend(reference.clone());
         self.waiting = matches!(end, TurnEnd::Waiting);
-        match end {
+        let run = machine.run().clone();
+        let (entry, ending) = match end {
             TurnEnd::Waiting => {
-                if let Some(said) = driver.shown() {
-                    self.remember(HistoryEntry {
-                        interim: true,
-                        ..HistoryEntry::new("assistant", said)
-                    });
-                }
-                Ending::Waiting
+                let entry = driver.shown().map(|said| HistoryEntry {
+                    interim: true,
+                    ..HistoryEntry::new("assistant", said)
+                });
+                (entry, Ending::Waiting)
             }
+            TurnEnd::Uncertain => (None, Ending::Uncertain(driver.uncertain_writes())),
             TurnEnd::Over(Outcome::Done) => {
                 let mut outputs = driver.outputs();
                 masking::ports(driver.gate(), &mut outputs);
-                let outputs = outputs.to_object();
-                self.remember(HistoryEntry::new("assistant", outputs));
-                Ending::Finished
+                let entry = HistoryEntry::new("assistant", outputs.to_object());
+                (Some(entry), Ending::Finished)
             }
-            TurnEnd::Over(Outcome::Cancelled) => Ending::Cancelled,
-            TurnEnd::Over(Outcome::Failed { node, fault }) => Ending::Failed {
-                node: node.map(|n| self.workflow.compiled.node(n).draft.id.clone()),
-                fault,
-            },
+            TurnEnd::Over(Outcome::Cancelled) => (None, Ending::Cancelled),
+            TurnEnd::Over(Outcome::Failed { node, fault }) => {
+                let node = node.map(|n| self.workflow.compiled.node(n).draft.id.clone());
+                (None, Ending::Failed { node, fault })
+            }
+        };
+        self.leave(entry.clone(), reference, run, &ending);
+        if let Some(entry) = entry {
+            self.remember(entry);
+        }
+        ending
+    }
+
+    /// Hands the driver what goes with the last commit of the turn.
+    fn leave(
+        &mut self,
+        entry: Option<HistoryEntry>,
+        reference: Option<Value>,
+        run: Arc<str>,
+        ending: &Ending,
+    ) {
+        let (Some(kept), Some(driver)) = (&mut self.kept, &mut self.driver) else {
+            return;
+        };
+        let pending = matches!(ending, Ending::Waiting | Ending::Uncertain(_));
+        let mut variables = self.variables.clone();
+        variables.shift_remove(HISTORY);
+        let after = Conversation {
+            variables,
+            memory: self.memory.clone(),
+            kept_inputs: self.kept_inputs.clone(),
+            turns: self.turns,
+            run: pending.then(|| run.clone()),
+        };
+        let from = *kept;
+        let change = driver.change().get_or_insert_with(|| ConversationChange {
+            session: self.id.clone(),
+            from,
+            said: Vec::new(),
+            after: None,
+        });
+        change.after = Some(after);
+        if let Some(entry) = entry {
+            *kept += 1;
+            change.said.push(Said {
+                entry,
+                run,
+                at: self.engine.clock.now(),
+                files: Vec::new(),
+                reference,
+            });
         }
     }
 
@@ -425,7 +607,7 @@ impl Session {
     fn remember(&mut self, entry: HistoryEntry) {
         let line = format!("{}: {}", entry.role, entry.text());
         self.history.push(entry);
-        let history = self.variables.entry("sys.history".into());
+        let history = self.variables.entry(HISTORY.into());
         let history = history.or_insert_with(Value::empty_array);
         if !matches!(history, Value::Array(_)) {
             *history = Value::empty_array();
@@ -468,10 +650,10 @@ impl Session {
             Value::Null => String::new(),
             other => other.to_json_text(),
         };
-        let lines = self.variables.get("sys.history").and_then(Value::as_array);
+        let lines = self.variables.get(HISTORY).and_then(Value::as_array);
         let mut lines = lines.unwrap_or_default().to_vec();
         lines.push(Value::from(format!("user: {spoken}")));
-        changed.insert("sys.history".into(), Value::from(lines));
+        changed.insert(HISTORY.into(), Value::from(lines));
         changed
     }
 
@@ -497,6 +679,46 @@ impl Session {
             custom_header: input.custom_header,
             history: Arc::new(history),
         }
+    }
+}
+
+/// The conversation as a list of lines, as `sys.history` shows it.
+pub(crate) fn history_lines<'a>(entries: impl IntoIterator<Item = &'a HistoryEntry>) -> Value {
+    let line = |entry: &HistoryEntry| Value::from(format!("{}: {}", entry.role, entry.text()));
+    Value::from(Vec::from_iter(entries.into_iter().map(line)))
+}
+
+/// Where the conversation is kept, the journal of a run need not repeat it.
+fn forget_history(variables: &mut Object, kept: Option<u64>) {
+    if kept.is_some() {
+        variables.shift_remove(HISTORY);
+    }
+}
+
+/// Where a run stands whose turn ended.
+fn standing_of(driver: &Driver, end: &TurnEnd) -> Standing {
+    match end {
+        TurnEnd::Waiting => {
+            let (mut fields, mut tips) = driver.asked().unwrap_or_default();
+            driver.gate().mask_object(&mut fields);
+            driver.gate().mask_text(&mut tips);
+            Standing::Waiting { fields, tips }
+        }
+        TurnEnd::Uncertain => Standing::Uncertain {
+            writes: driver.uncertain_writes(),
+        },
+        TurnEnd::Over(Outcome::Done) => {
+            let mut outputs = driver.outputs();
+            masking::ports(driver.gate(), &mut outputs);
+            Standing::Finished {
+                outputs: outputs.to_object(),
+            }
+        }
+        TurnEnd::Over(Outcome::Cancelled) => Standing::Cancelled,
+        TurnEnd::Over(Outcome::Failed { node, fault }) => Standing::Failed {
+            node: node.map(|n| driver.workflow.compiled.node(n).draft.id.clone()),
+            fault: fault.clone(),
+        },
     }
 }
 

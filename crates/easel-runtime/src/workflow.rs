@@ -17,6 +17,7 @@ use easel_core::workflow as core;
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
 
+use crate::bounds::Work;
 use crate::graph::{self, Code, GraphFile};
 
 /// A loaded workflow. Immutable; share it between runs.
@@ -27,6 +28,8 @@ pub struct Workflow {
     pub(crate) variables: Object,
     structure: Vec<Finding>,
     behaviours: Vec<Result<Arc<dyn Behaviour>, Fault>>,
+    /// What kind of work each node is.
+    work: Vec<Option<Work>>,
     /// The components that it was loaded with.
     catalog: Catalog,
     /// Why it must not run, once somebody has asked.
@@ -143,7 +146,11 @@ impl Workflow {
                 registry,
             }),
         };
+        let catalog = registry.catalog();
+        let work = workflow.nodes.iter();
+        let work = work.map(|node| Work::of(&node.draft, catalog)).collect();
         Workflow {
+            work,
             behaviours: workflow.nodes.iter().map(behaviour).collect(),
             compiled: Arc::new(workflow),
             dialect,
@@ -317,6 +324,11 @@ impl Workflow {
         let labels = || self.compiled.nodes.iter().map(&write).collect();
         let labels = self.labels.get_or_init(labels);
         labels.get(node.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// What kind of work a node is; `None` if it asks nothing of the outside.
+    pub(crate) fn work(&self, node: NodeId) -> Option<Work> {
+        self.work.get(node.0 as usize).copied().flatten()
     }
 
     /// What a node does, or why it cannot do it.

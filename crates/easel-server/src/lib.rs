@@ -1,1 +1,57 @@
-//! Easel over HTTP.
+//! Easel over HTTP: agents, conversations, runs, webhooks, OpenAI and MCP.
+//!
+//! [`App`] is what all routes share, [`router`] the routes, [`serve::serve`] the loop that answers connections. What a
+//! route may do is said by its [`auth::Caller`]; what runs, runs in the [`host::Host`].
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod auth;
+pub mod health;
+pub mod host;
+pub mod mcp;
+pub mod rate;
+pub mod serve;
+pub mod settings;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+
+pub use settings::Settings;
+
+use auth::Doorkeeper;
+use host::Host;
+
+/// What all routes share.
+pub struct App {
+    /// Drives runs.
+    pub host: Arc<Host>,
+    /// How the server is set up.
+    pub settings: Settings,
+    /// Who may come in.
+    pub(crate) doorkeeper: Doorkeeper,
+}
+
+impl App {
+    /// A server over a host.
+    pub fn new(host: Arc<Host>, settings: Settings) -> Arc<App> {
+        let doorkeeper = Doorkeeper::new(host.store().clone(), &settings);
+        Arc::new(App {
+            host,
+            settings,
+            doorkeeper,
+        })
+    }
+}
+
+/// All routes.
+pub fn router(app: Arc<App>) -> Router {
+    let limit = DefaultBodyLimit::max(app.settings.body_limit);
+    let cors = serve::cors(&app.settings);
+    let router = Router::new().merge(health::routes()).layer(limit);
+    let router = match cors {
+        Some(cors) => router.layer(cors),
+        None => router,
+    };
+    router.with_state(app)
+}

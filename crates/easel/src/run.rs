@@ -142,6 +142,11 @@ impl Talk<'_> {
     fn problem(&self, ending: &Result<Ending, TurnError>) -> Option<Problem> {
         match ending {
             Ok(Ending::Finished | Ending::Waiting | Ending::Unfit) => None,
+            Ok(Ending::Uncertain(writes)) => {
+                let questions = writes.iter().map(|write| &*write.question);
+                let questions = Vec::from_iter(questions).join("\n");
+                Some(Problem::new(Exit::Waiting, questions))
+            }
             Ok(Ending::Cancelled) => Some(Problem::new(Exit::Failed, "The run was cancelled.")),
             Ok(Ending::Failed { node, fault }) => {
                 let workflow: &Workflow = self.session.workflow();
@@ -168,7 +173,7 @@ impl Talk<'_> {
 fn exit_of(ending: &Result<Ending, TurnError>) -> Exit {
     match ending {
         Ok(Ending::Finished) => Exit::Done,
-        Ok(Ending::Waiting | Ending::Unfit) => Exit::Waiting,
+        Ok(Ending::Waiting | Ending::Unfit | Ending::Uncertain(_)) => Exit::Waiting,
         Ok(Ending::Failed { .. } | Ending::Cancelled) => Exit::Failed,
         Err(TurnError::Refused(_)) => Exit::Refused,
         Err(TurnError::File(_) | TurnError::Inputs(_)) => Exit::Usage,

@@ -75,14 +75,16 @@ impl Machine {
         })
     }
 
-    /// The pause under way at a site.
+    /// What is left of the pause under way at a site.
     fn sleep(&self, site: Site) -> Option<Effect> {
         let state = self.frames.node(site)?;
         let policy = &self.workflow.node(self.node_id(site)?).draft.policy;
+        let whole = pause(policy.delay_ms, state.failures, self.random(site));
+        let slept = u64::try_from(self.now.0.saturating_sub(state.rests_since.0)).unwrap_or(0);
         Some(Effect::Sleep {
             activation: state.activation,
             attempt: state.attempt,
-            milliseconds: pause(policy.delay_ms, state.failures, self.random(site)),
+            milliseconds: whole.saturating_sub(slept),
         })
     }
 
@@ -269,8 +271,10 @@ impl Machine {
         }
         self.feed(site, |_, _| StreamTurn::Restarts);
         self.note_attempt_failed(site, failure.fault);
+        let now = self.now;
         if let Some(state) = self.frames.node_mut(site) {
             state.failures += 1;
+            state.rests_since = now;
         }
         self.signal(site, NodeSignal::Rest);
         let sleep = self.sleep(site);

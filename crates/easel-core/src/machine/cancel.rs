@@ -72,6 +72,17 @@ impl Machine {
         self.signal(site, NodeSignal::Cancel);
     }
 
+    /// Somebody took the run up: what a message had shown by then is lost.
+    pub(super) fn recovered(&mut self) {
+        let speaking = self.speaking;
+        let node = speaking.and_then(|activation| self.node_of(activation));
+        let observation = Observation::Recovered {
+            speaking: node.zip(speaking),
+            at: self.now,
+        };
+        self.reaction.observations.push(observation);
+    }
+
     /// Somebody ends the run.
     pub(super) fn cancel_run(&mut self) {
         if let Some(root) = self.root {

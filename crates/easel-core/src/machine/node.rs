@@ -155,6 +155,8 @@ pub(super) struct NodeState {
     /// When its first attempt, and the one under way, began.
     pub first_start: Timestamp,
     pub start: Timestamp,
+    /// When the pause under way began.
+    pub rests_since: Timestamp,
     pub inputs: Inputs,
     pub ports: Ports,
     /// What a form has been told so far.
@@ -189,6 +191,7 @@ impl NodeState {
             visit: 0,
             first_start: Timestamp::default(),
             start: Timestamp::default(),
+            rests_since: Timestamp::default(),
             inputs: Inputs::default(),
             ports: Ports::new(),
             answers: Object::new(),

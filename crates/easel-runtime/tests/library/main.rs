@@ -9,6 +9,7 @@ mod graph_secrets;
 mod graphs;
 mod journals;
 mod own;
+mod recovery;
 mod secrets;
 mod sharing;
 mod tools;

@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use easel_runtime::{Ending, Engine, Input, RunEvent};
+use easel_runtime::components::Run;
+use easel_runtime::core::draft::EffectClass;
+use easel_runtime::core::event::Completion;
+use easel_runtime::{Bounds, Ending, Engine, Input, RunEvent};
 use futures::executor::block_on;
 use futures::future::join;
 use serde_json::json;
 
-use super::own::canvas;
+use super::own::{Own, canvas};
 
 #[test]
 fn a_long_run_of_pure_nodes_lets_others_go_on() {
@@ -55,4 +58,64 @@ fn a_turn_can_be_made_on_another_thread() {
     let thread = std::thread::spawn(|| block_on(turn));
     let (ending, said) = thread.join().unwrap();
     assert_eq!((ending, &*said), (Ending::Finished, "on it"));
+}
+
+#[test]
+fn no_more_tools_run_at_once_than_are_allowed_and_everybody_gets_a_turn() {
+    #[derive(Default)]
+    struct Count {
+        now: usize,
+        most: usize,
+        order: Vec<String>,
+    }
+    let count = Arc::new(Mutex::new(Count::default()));
+    let counted = count.clone();
+    let (ask, _) = Own::new("Ask", EffectClass::Reads, move |call| {
+        let counted = counted.clone();
+        let run = call.run.id.to_string();
+        Run::Later(Box::pin(async move {
+            {
+                let mut count = counted.lock().unwrap();
+                count.now += 1;
+                count.most = count.most.max(count.now);
+                count.order.push(run);
+            }
+            // Others get their turn meanwhile.
+            for _ in 0..3 {
+                futures::pending!();
+            }
+            counted.lock().unwrap().now -= 1;
+            Ok(Completion::default())
+        }))
+    });
+    let bounds = Bounds {
+        tools: 2,
+        ..Bounds::default()
+    };
+    let engine = Engine::builder().component(ask).bounds(bounds).seed(1);
+    let engine = engine.build().unwrap();
+    let nodes = ["Ask:A", "Ask:B", "Ask:C"].map(|id| (id, "Ask", json!({})));
+    let workflow = Arc::new(engine.load(&canvas(&nodes)).unwrap());
+    let runs = (0..6).map(|_| {
+        let (engine, workflow) = (&engine, &workflow);
+        async move {
+            let mut session = engine.session(workflow);
+            session.turn(Input::from("go"), &mut |_| {}).await.unwrap();
+        }
+    });
+    // Polled over and over, as what waits here wakes nobody.
+    let mut all = Box::pin(futures::future::join_all(runs));
+    let waker = futures::task::noop_waker();
+    let mut context = std::task::Context::from_waker(&waker);
+    while all.as_mut().poll(&mut context).is_pending() {}
+    let count = count.lock().unwrap();
+    assert_eq!(count.most, 2);
+    assert_eq!(count.order.len(), 18);
+    let first_six: std::collections::BTreeSet<_> = count.order[..6].iter().collect();
+    assert_eq!(
+        first_six.len(),
+        6,
+        "every run before any has its second: {:?}",
+        count.order
+    );
 }

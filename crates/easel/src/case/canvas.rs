@@ -108,7 +108,7 @@ async fn run_turn(
     let end = match &ending {
         _ if disconnected => "disconnected",
         Ok(Ending::Finished) => "finished",
-        Ok(Ending::Waiting | Ending::Unfit) => "paused",
+        Ok(Ending::Waiting | Ending::Unfit | Ending::Uncertain(_)) => "paused",
         Ok(Ending::Cancelled) => "cancelled",
         Ok(Ending::Failed { .. }) => "error",
         Err(error) => {

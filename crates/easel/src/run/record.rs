@@ -61,6 +61,7 @@ impl Record {
         self.ending = Some(match ending {
             Ok(Ending::Finished) => "finished",
             Ok(Ending::Waiting | Ending::Unfit) => "waiting",
+            Ok(Ending::Uncertain(_)) => "uncertain",
             Ok(Ending::Cancelled) => "cancelled",
             Ok(Ending::Failed { node, fault }) => {
                 let error = json!({"node_id": node.as_deref(), "code": &*fault.code, "message": &*fault.message});

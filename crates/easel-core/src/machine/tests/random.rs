@@ -377,7 +377,7 @@ pub(super) fn strangers(run: &Run) -> Vec<Fact> {
     for event in &run.journal {
         match &event.fact {
             Fact::Answered(_) if waiting => {}
-            Fact::Cancelled => {}
+            Fact::Cancelled | Fact::Recovered => {}
             fact => strange.push(fact.clone()),
         }
     }

@@ -2,8 +2,8 @@
 //! [`super::properties`].
 
 use crate::bind::Resolved;
-use crate::effect::Effect;
-use crate::event::{Event, Fact};
+use crate::effect::{Effect, Observation};
+use crate::event::{Event, Fact, Timestamp};
 use crate::machine::Machine;
 use crate::testing::{Deed, Run, World, draw};
 
@@ -80,4 +80,58 @@ fn after_a_crash_a_message_gets_the_text_of_a_stream_that_is_over() {
         panic!("{asked:?}");
     };
     assert_eq!(say.inputs.0[..], [Resolved::Value("text".into())]);
+}
+
+#[test]
+fn who_takes_a_run_up_sleeps_through_what_is_left_of_a_pause() {
+    let drawing = draw("begin -> a").attempts("a", 2, 10_000);
+    let mut run = World::new(&drawing).holds("a").run();
+    let a = run.executions("a")[0].activation;
+    run.happens(Fact::Failed {
+        activation: a,
+        attempt: 1,
+        fault: crate::event::Fault::new("broke", "broke"),
+        usage: Default::default(),
+    });
+    let pause = |machine: &Machine| match machine.in_flight()[..] {
+        [Effect::Sleep { milliseconds, .. }] => milliseconds,
+        ref other => panic!("{other:?}"),
+    };
+    let mut machine = rebuilt(&run);
+    let whole = pause(&machine);
+    assert!(whole >= 5_000, "{whole}");
+    let failed = run.journal.last().unwrap().at;
+    let later = |milliseconds: i64| Event::new(Timestamp(failed.0 + milliseconds), Fact::Recovered);
+    machine.apply(&later(1_000));
+    assert_eq!(pause(&machine), whole - 1_000);
+    machine.apply(&later(60_000));
+    assert_eq!(pause(&machine), 0);
+}
+
+#[test]
+fn what_a_message_had_shown_is_taken_back_when_a_run_is_taken_up() {
+    let drawing = draw("begin -> llm -> say")
+        .streams("llm")
+        .drains("say")
+        .reads("say", "llm@out");
+    let mut run = World::new(&drawing)
+        .does("llm", |_| Deed::gives("text").streaming())
+        .begin();
+    let speaks = |run: &Run| {
+        let mut machine = rebuilt(run);
+        let at = run.journal.last().unwrap().at;
+        let reaction = machine.apply(&Event::new(at, Fact::Recovered));
+        assert!(reaction.effects.is_empty());
+        match &reaction.observations[..] {
+            [Observation::Recovered { speaking, .. }] => {
+                speaking.map(|(node, _)| machine.workflow().node(node).draft.id.clone())
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(speaks(&run), None);
+    for _ in 0..2 {
+        run.step();
+    }
+    assert_eq!(speaks(&run).as_deref(), Some("say"));
 }

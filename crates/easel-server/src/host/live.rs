@@ -1,0 +1,253 @@
+//! A turn that is under way: what it has told so far, for any number of readers, and the way to stop it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use easel_runtime::{Ending, EventId, Logged, RunEvent, Session, Standing, TurnError};
+use tokio::sync::watch;
+
+use super::{Host, HostError};
+
+/// Bytes of events that a turn keeps in memory. A reader that is further behind gets them from the journal.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// A turn under way.
+pub struct Live {
+    run: Arc<str>,
+    session: Option<Arc<str>>,
+    told: Mutex<Told>,
+    /// How many events were told; changes once more at the end.
+    changed: watch::Sender<u64>,
+    stop: watch::Sender<bool>,
+}
+
+/// What was told.
+#[derive(Default)]
+struct Told {
+    /// How many events were dropped before the first that is kept, and where the turn began.
+    dropped: usize,
+    first: Option<EventId>,
+    events: VecDeque<Logged>,
+    bytes: usize,
+    /// How many events may be dropped: those up to the last one that was told while no message was open. The pieces of an
+    /// open message are nowhere else.
+    safe: usize,
+    end: Option<Arc<TurnEnd>>,
+}
+
+/// How a turn ended.
+#[derive(Debug)]
+pub struct TurnEnd {
+    /// How, or why it could not be made.
+    pub ending: Result<Ending, TurnError>,
+    /// Where the run stands.
+    pub standing: Standing,
+    /// Tokens of the run so far.
+    pub usage: easel_runtime::core::event::Usage,
+}
+
+impl TurnEnd {
+    pub(super) fn of(session: &Session, ending: Result<Ending, TurnError>) -> TurnEnd {
+        TurnEnd {
+            standing: session.standing(),
+            usage: session.usage(),
+            ending,
+        }
+    }
+}
+
+impl Live {
+    pub(super) fn new(run: Arc<str>, session: Option<Arc<str>>) -> Arc<Live> {
+        Arc::new(Live {
+            run,
+            session,
+            told: Mutex::default(),
+            changed: watch::Sender::new(0),
+            stop: watch::Sender::new(false),
+        })
+    }
+
+    /// The run's id.
+    pub fn run(&self) -> &Arc<str> {
+        &self.run
+    }
+
+    /// The conversation, if it belongs to one.
+    pub fn session(&self) -> Option<&Arc<str>> {
+        self.session.as_ref()
+    }
+
+    pub(super) fn tell(&self, event: &RunEvent) {
+        let logged = Logged::of(event);
+        {
+            let mut told = self.told();
+            told.first.get_or_insert(logged.id);
+            told.bytes += logged.json.len();
+            let closed = logged.id.shown == 0;
+            told.events.push_back(logged);
+            if closed {
+                told.safe = told.dropped + told.events.len();
+            }
+            while told.bytes > KEPT_BYTES && told.dropped < told.safe {
+                let oldest = told.events.pop_front();
+                told.bytes -= oldest.map_or(0, |oldest| oldest.json.len());
+                told.dropped += 1;
+            }
+        }
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    pub(super) fn over(&self, end: TurnEnd) {
+        self.told().end = Some(Arc::new(end));
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Ends the run as cancelled.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    pub(super) fn stopped(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut stop = self.stop.subscribe();
+        async move {
+            if stop.wait_for(|stop| *stop).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// True once the journal has the turn's beginning.
+    pub fn is_accepted(&self) -> bool {
+        self.told().first.is_some()
+    }
+
+    /// Waits until the journal has what began the turn, so that it will be answered whatever happens. False if the turn
+    /// ended before that: [`Live::end`] says why.
+    pub async fn accepted(&self) -> bool {
+        let mut changed = self.changed.subscribe();
+        loop {
+            {
+                let told = self.told();
+                if told.first.is_some() || told.end.is_some() {
+                    return told.first.is_some();
+                }
+            }
+            if changed.changed().await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// Waits for the end of the turn.
+    pub async fn end(&self) -> Arc<TurnEnd> {
+        let mut changed = self.changed.subscribe();
+        loop {
+            if let Some(end) = self.told().end.clone() {
+                return end;
+            }
+            // The sender lives as long as this.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// The number of the turn's first event.
+    pub(super) fn began_at(&self) -> Option<EventId> {
+        self.told().first
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The events of a run, one after the other: those that are past, then those of the turn under way until it ends.
+pub struct Events {
+    host: Arc<Host>,
+    run: Arc<str>,
+    past: VecDeque<Logged>,
+    live: Option<(Arc<Live>, usize, watch::Receiver<u64>)>,
+    /// The last event that was given.
+    last: Option<EventId>,
+}
+
+impl Events {
+    pub(super) fn new(
+        host: Arc<Host>,
+        run: Arc<str>,
+        past: Vec<Logged>,
+        live: Option<Arc<Live>>,
+        last: Option<EventId>,
+    ) -> Events {
+        let live = live.map(|live| {
+            let changed = live.changed.subscribe();
+            (live, 0, changed)
+        });
+        Events {
+            host,
+            run,
+            past: past.into(),
+            live,
+            last,
+        }
+    }
+
+    /// The events of a turn from its beginning.
+    pub fn of(host: Arc<Host>, live: Arc<Live>) -> Events {
+        Events::new(host, live.run.clone(), Vec::new(), Some(live), None)
+    }
+
+    /// How the turn under way ended, once [`Events::next`] has given its last event.
+    pub async fn end(&self) -> Option<Arc<TurnEnd>> {
+        match &self.live {
+            Some((live, ..)) => Some(live.end().await),
+            None => None,
+        }
+    }
+
+    /// The next event; `None` once the turn is over.
+    ///
+    /// # Errors
+    /// What the reader missed cannot be read from the store.
+    pub async fn next(&mut self) -> Result<Option<Logged>, HostError> {
+        loop {
+            if let Some(past) = self.past.pop_front() {
+                self.last = Some(past.id);
+                return Ok(Some(past));
+            }
+            let Some((live, at, changed)) = &mut self.live else {
+                return Ok(None);
+            };
+            changed.borrow_and_update();
+            let missed = {
+                let told = live.told();
+                if *at < told.dropped {
+                    // Too slow: what was dropped is in the journal.
+                    *at = told.dropped;
+                    true
+                } else if let Some(event) = told.events.get(*at - told.dropped) {
+                    *at += 1;
+                    let seen = self.last.is_some_and(|last| event.id <= last);
+                    if !seen {
+                        self.last = Some(event.id);
+                        return Ok(Some(event.clone()));
+                    }
+                    continue;
+                } else if told.end.is_some() {
+                    return Ok(None);
+                } else {
+                    false
+                }
+            };
+            if missed {
+                let first = live.told().events.front().map(|event| event.id);
+                let past = self.host.log(&self.run, self.last).await?;
+                let before = |logged: &Logged| first.is_none_or(|first| logged.id < first);
+                self.past.extend(past.into_iter().filter(before));
+                continue;
+            }
+            if changed.changed().await.is_err() {
+                return Ok(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Who drives which run, and what becomes of the runs of those who are gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::StoreError;
+use crate::sql::Statement;
+use crate::store::{Store, now};
+use crate::values;
+
+/// A worker of a shared database that was not heard of for so long is gone.
+pub const GONE_AFTER: Duration = Duration::from_secs(30);
+
+impl Store {
+    /// Says that a worker is there; to be said again well before [`GONE_AFTER`] is over.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written.
+    pub async fn heartbeat(&self, worker: &str) -> Result<(), StoreError> {
+        let worker = worker.to_owned();
+        self.write(move |connection| {
+            let worker = worker.clone();
+            Box::pin(async move {
+                let upsert = "INSERT INTO workers (id, seen) VALUES ($1, $2) \
+                              ON CONFLICT (id) DO UPDATE SET seen = excluded.seen";
+                connection
+                    .execute(Statement::new(upsert).with(worker).with(now()))
+                    .await?;
+                // Those who are long gone have no runs any more, and nobody looks for them.
+                let old = now() - 100 * i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
+                let delete = "DELETE FROM workers WHERE seen < $1";
+                connection
+                    .execute(Statement::new(delete).with(old))
+                    .await
+                    .map(drop)
+            })
+        })
+        .await
+    }
+
+    /// Says that a worker goes: what it still drives is for others.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written.
+    pub async fn retire(&self, worker: &str) -> Result<(), StoreError> {
+        let worker = worker.to_owned();
+        self.write(move |connection| {
+            let worker = worker.clone();
+            Box::pin(async move {
+                let delete = Statement::new("DELETE FROM workers WHERE id = $1");
+                connection.execute(delete.with(&worker)).await?;
+                let update =
+                    "UPDATE runs SET worker = NULL WHERE state = 'running' AND worker = $1";
+                connection
+                    .execute(Statement::new(update).with(&worker))
+                    .await
+                    .map(drop)
+            })
+        })
+        .await
+    }
+
+    /// Takes over runs that are under way and whose worker is gone; their ids, the oldest first, at most `limit`. In a
+    /// folder all other workers are gone, as the one who asks holds its lock.
+    ///
+    /// # Errors
+    /// [`StoreError`] if they cannot be taken over.
+    pub async fn claim_running(
+        &self,
+        worker: &str,
+        limit: usize,
+    ) -> Result<Vec<Arc<str>>, StoreError> {
+        let worker = worker.to_owned();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut ids: Vec<(i64, Arc<str>)> = self
+            .write(move |connection| {
+                let worker = worker.clone();
+                Box::pin(async move {
+                    let mut update = Statement::new("UPDATE runs SET worker = ");
+                    update.value(&worker).push(
+                        " WHERE number IN (SELECT number FROM runs WHERE state = 'running' \
+                         AND (worker IS NULL OR (worker <> ",
+                    );
+                    update.value(&worker);
+                    if !connection.is_sqlite() {
+                        let since = now() - i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
+                        update.push(" AND worker NOT IN (SELECT id FROM workers WHERE seen >= ");
+                        update.value(since).push(")");
+                    }
+                    update
+                        .push(")) ORDER BY created, number LIMIT ")
+                        .value(limit);
+                    if !connection.is_sqlite() {
+                        // Others may be taking over at the same time: each takes what nobody else takes.
+                        update.push(" FOR UPDATE SKIP LOCKED");
+                    }
+                    update.push(") RETURNING number, id");
+                    let rows = connection.rows(update).await?;
+                    let ids = rows
+                        .iter()
+                        .map(|row| Ok((row.int("number")?, row.shared("id")?)));
+                    ids.collect()
+                })
+            })
+            .await?;
+        ids.sort();
+        Ok(ids.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// Takes a run in order to drive it on, if it stands as `from` (a name that [`Standing::name`] gives); false if it does
+    /// not, as somebody else was faster. It counts as running from then on.
+    ///
+    /// [`Standing::name`]: easel_runtime::Standing::name
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written.
+    pub async fn claim_run(&self, run: &str, worker: &str, from: &str) -> Result<bool, StoreError> {
+        let (run, worker, from) = (run.to_owned(), worker.to_owned(), from.to_owned());
+        self.write(move |connection| {
+            let (run, worker, from) = (run.clone(), worker.clone(), from.clone());
+            Box::pin(async move {
+                let update = "UPDATE runs SET state = 'running', worker = $1, updated = $2 WHERE id = $3 AND state = $4";
+                let update = Statement::new(update).with(worker).with(now()).with(run).with(from);
+                Ok(connection.execute(update).await? > 0)
+            })
+        })
+        .await
+    }
+
+    /// Gives a run back that was claimed and not driven on: it stands again as its last batch says.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written.
+    pub async fn release(&self, run: &str) -> Result<(), StoreError> {
+        let run = run.to_owned();
+        self.write(move |connection| {
+            let run = run.clone();
+            Box::pin(async move {
+                let select = Statement::new("SELECT standing FROM runs WHERE id = $1");
+                let Some(row) = connection.row(select.with(&run)).await? else {
+                    return Ok(());
+                };
+                let what = format!("where run {run} stands");
+                let standing: serde_json::Value = values::parse(&row.text("standing")?, &what)?;
+                let state = standing.get("state").and_then(serde_json::Value::as_str);
+                let update = "UPDATE runs SET state = $1, worker = NULL WHERE id = $2";
+                let update = Statement::new(update)
+                    .with(state.unwrap_or("running"))
+                    .with(run);
+                connection.execute(update).await.map(drop)
+            })
+        })
+        .await
+    }
+}

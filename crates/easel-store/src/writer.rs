@@ -1,0 +1,482 @@
+//! The one who writes: takes all that waits, writes it in one transaction, and answers when that is safe.
+//!
+//! One fsync a transaction is what durability costs, so its price is shared by all who wait for it. A batch that must be
+//! refused does no harm to the others of its group: the group is written again in halves until it stands alone.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use easel_runtime::JournalError;
+use futures::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::StoreError;
+use crate::journal::{self, Cache, Entry, Known, Refused};
+use crate::sql::{Connection, Pool, Statement};
+use crate::store::Commits;
+
+/// The most that goes into one transaction.
+const GROUP: usize = 2_048;
+/// How often something is tried again when others were in the way.
+const TRIES: usize = 8;
+
+/// Where what is to be written goes.
+pub(crate) struct Writer {
+    pool: Pool,
+    queues: Vec<mpsc::UnboundedSender<Job>>,
+    /// Batches of one run always go the same way, so that they stay in order.
+    hasher: RandomState,
+    counters: Arc<Counters>,
+}
+
+#[derive(Default)]
+struct Counters {
+    transactions: AtomicU64,
+    batches: AtomicU64,
+}
+
+type Batched = oneshot::Sender<Result<(), JournalError>>;
+
+/// Told how the commit went, if there was something to commit.
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// Something to do inside of a transaction.
+type Work = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Outcome> + Send>;
+
+struct Outcome {
+    /// False if what was done is to be taken back.
+    keep: bool,
+    answer: Answer,
+}
+
+enum Job {
+    Batch(Box<Entry>, Batched),
+    Work(Work),
+    Close(oneshot::Sender<()>),
+}
+
+impl Writer {
+    /// Starts those who write, each with a connection of its own.
+    pub(crate) fn start(pool: &Pool, count: u32, worker: &Arc<str>) -> Writer {
+        let counters = Arc::new(Counters::default());
+        let queues = (0..count.max(1)).map(|_| {
+            let (queue, jobs) = mpsc::unbounded_channel();
+            let scribe = Scribe {
+                pool: pool.clone(),
+                worker: worker.clone(),
+                cache: Cache::default(),
+                counters: counters.clone(),
+            };
+            tokio::spawn(scribe.run(jobs));
+            queue
+        });
+        Writer {
+            pool: pool.clone(),
+            queues: queues.collect(),
+            hasher: RandomState::new(),
+            counters,
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.queues.iter().all(mpsc::UnboundedSender::is_closed)
+    }
+
+    pub(crate) fn commits(&self) -> Commits {
+        Commits {
+            transactions: self.counters.transactions.load(Ordering::Relaxed),
+            batches: self.counters.batches.load(Ordering::Relaxed),
+        }
+    }
+
+    fn send(&self, by: &str, job: Job) -> Result<(), StoreError> {
+        let place = self.hasher.hash_one(by) as usize % self.queues.len().max(1);
+        let queue = self.queues.get(place).ok_or(StoreError::Closed)?;
+        queue.send(job).map_err(|_| StoreError::Closed)
+    }
+
+    pub(crate) async fn append(&self, entry: Entry) -> Result<(), JournalError> {
+        let (batched, done) = oneshot::channel();
+        let run = entry.run.clone();
+        self.send(&run, Job::Batch(Box::new(entry), batched))?;
+        done.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Clone
+            + Send
+            + 'static,
+    {
+        let mut tries = 0;
+        loop {
+            let (given, done) = oneshot::channel();
+            let work = work.clone();
+            let job: Work = Box::new(move |connection| {
+                Box::pin(async move {
+                    let done = work(connection).await;
+                    Outcome {
+                        keep: done.is_ok(),
+                        answer: Box::new(move |committed| {
+                            // Whoever asked may have gone.
+                            let _ = given.send(committed.and(done));
+                        }),
+                    }
+                })
+            });
+            self.send(&tries.to_string(), Job::Work(job))?;
+            tries += 1;
+            match done.await {
+                Ok(Err(error)) if error.is_transient() && tries < TRIES => {}
+                Ok(done) => return done,
+                // It was not begun, as there was no connection.
+                Err(_) if tries < TRIES && !self.is_closed() => {
+                    tokio::time::sleep(Duration::from_millis(50 * tries as u64)).await;
+                }
+                Err(_) if self.is_closed() => return Err(StoreError::Closed),
+                Err(_) => return Err(StoreError::Unreachable),
+            }
+        }
+    }
+
+    /// Writes what was sent before this, then ends.
+    pub(crate) async fn close(&self) {
+        for queue in &self.queues {
+            let (closed, done) = oneshot::channel();
+            if queue.send(Job::Close(closed)).is_ok() {
+                let _ = done.await;
+            }
+        }
+        self.pool.close().await;
+    }
+}
+
+/// One who writes.
+struct Scribe {
+    pool: Pool,
+    worker: Arc<str>,
+    cache: Cache,
+    counters: Arc<Counters>,
+}
+
+/// A batch and who waits for it.
+type Waiting = (Box<Entry>, Batched);
+
+/// Batches that are in the transaction, what is known of their runs then, and what ended all of it.
+type Written = (Vec<Waiting>, HashMap<Arc<str>, Known>, Option<StoreError>);
+
+/// The batches such that no run has two of them in a round; at least one round if there is other work.
+fn rounds(batches: Vec<Waiting>, other: bool) -> Vec<Vec<Waiting>> {
+    let mut rounds: Vec<Vec<Waiting>> = Vec::new();
+    let mut seen: HashMap<Arc<str>, usize> = HashMap::new();
+    for waiting in batches {
+        let round = seen.entry(waiting.0.run.clone()).or_default();
+        match rounds.get_mut(*round) {
+            Some(others) => others.push(waiting),
+            None => rounds.push(vec![waiting]),
+        }
+        *round += 1;
+    }
+    if rounds.is_empty() && other {
+        rounds.push(Vec::new());
+    }
+    rounds
+}
+
+impl Scribe {
+    async fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        let mut connection = None;
+        let mut waiting = Vec::new();
+        while jobs.recv_many(&mut waiting, GROUP).await > 0 {
+            let (mut batches, mut works, mut closing) = (Vec::new(), Vec::new(), Vec::new());
+            for job in waiting.drain(..) {
+                match job {
+                    Job::Batch(entry, batched) => batches.push((entry, batched)),
+                    Job::Work(work) => works.push(work),
+                    Job::Close(closed) => closing.push(closed),
+                }
+            }
+            // Several batches of one run: each but the first waits for what the one before makes of it.
+            let mut works = Some(works);
+            for round in rounds(
+                batches,
+                works.as_ref().is_some_and(|works| !works.is_empty()),
+            ) {
+                let works = works.take().unwrap_or_default();
+                connection = self.commit(connection.take(), round, works).await;
+            }
+            if !closing.is_empty() {
+                jobs.close();
+                drop(connection.take());
+                for closed in closing {
+                    let _ = closed.send(());
+                }
+            }
+        }
+    }
+
+    /// Writes all of it; gives the connection back if it can be used again.
+    async fn commit(
+        &mut self,
+        connection: Option<Connection>,
+        batches: Vec<Waiting>,
+        works: Vec<Work>,
+    ) -> Option<Connection> {
+        let mut kept = connection;
+        let mut tries = 0;
+        let mut connection = loop {
+            tries += 1;
+            let fresh = kept.is_none();
+            let mut connection = match kept.take() {
+                Some(connection) => connection,
+                None => match self.pool.acquire().await {
+                    Ok(connection) => connection,
+                    Err(error) => {
+                        // Each work is dropped, and with it the sender that its caller waits for: it tries again.
+                        refuse(batches, &error);
+                        return None;
+                    }
+                },
+            };
+            if let ([(entry, _)], []) = (batches.as_slice(), works.as_slice())
+                && let Some((insert, known)) = journal::alone(&self.cache, entry)
+                // Anything unusual goes the usual way, which knows what to say of it.
+                && connection.execute(insert).await.is_ok()
+            {
+                self.count(1);
+                self.cache
+                    .learn(HashMap::from([(entry.run.clone(), known)]));
+                answer(batches);
+                return Some(connection);
+            }
+            match connection.begin().await {
+                Ok(()) => break connection,
+                Err(error) => {
+                    connection.discard();
+                    // One that was kept may have been cut off while nobody used it.
+                    if fresh || tries > TRIES {
+                        refuse(batches, &error);
+                        return None;
+                    }
+                }
+            }
+        };
+        match self.transact(&mut connection, batches, works).await {
+            true => Some(connection),
+            false => {
+                connection.discard();
+                None
+            }
+        }
+    }
+
+    /// Writes all of it into the open transaction, commits, and answers; whether the connection can be used again.
+    async fn transact(
+        &mut self,
+        connection: &mut Connection,
+        batches: Vec<Waiting>,
+        works: Vec<Work>,
+    ) -> bool {
+        let mut refused = Vec::new();
+        let (written, learnt, mut failure) =
+            self.write_group(connection, batches, &mut refused).await;
+        let mut answers = Vec::new();
+        for work in works {
+            if failure.is_some() {
+                break;
+            }
+            match within(connection, work).await {
+                Ok(answer) => answers.extend(answer),
+                Err(error) => failure = Some(error),
+            }
+        }
+        if failure.is_none() {
+            failure = connection.execute(Statement::new("COMMIT")).await.err();
+        }
+        tell(refused);
+        match failure {
+            None => {
+                self.count(written.len() as u64);
+                self.cache.learn(learnt);
+                answer(written);
+                for answer in answers {
+                    answer(Ok(()));
+                }
+                true
+            }
+            Some(error) => {
+                refuse(written, &error);
+                for answer in answers {
+                    answer(Err(error.clone()));
+                }
+                false
+            }
+        }
+    }
+
+    fn count(&self, batches: u64) {
+        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        self.counters.batches.fetch_add(batches, Ordering::Relaxed);
+    }
+
+    /// Writes the batches into the open transaction; those that are refused go to `refused`. A failure ends all of them.
+    async fn write_group(
+        &mut self,
+        connection: &mut Connection,
+        batches: Vec<Waiting>,
+        refused: &mut Vec<(Waiting, JournalError)>,
+    ) -> Written {
+        let mut tries = 0;
+        while !batches.is_empty() {
+            let group: Vec<&Entry> = batches.iter().map(|(entry, _)| &**entry).collect();
+            let done = journal::write(connection, &self.cache, &self.worker, &group).await;
+            tries += 1;
+            let refusal = match done {
+                Ok(learnt) => return (batches, learnt, None),
+                Err(refusal) => refusal,
+            };
+            let again = match connection.execute(Statement::new("ROLLBACK")).await {
+                Ok(_) => connection.begin().await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = again {
+                return (batches, HashMap::new(), Some(error));
+            }
+            match refusal {
+                Refused::Failed(error) if error.is_transient() && tries < TRIES => {}
+                _ => return self.write_parts(connection, batches, refused).await,
+            }
+        }
+        (batches, HashMap::new(), None)
+    }
+
+    /// Writes the batches part by part and finds those that must be refused.
+    async fn write_parts(
+        &mut self,
+        connection: &mut Connection,
+        batches: Vec<Waiting>,
+        refused: &mut Vec<(Waiting, JournalError)>,
+    ) -> Written {
+        let mut written: Vec<Waiting> = Vec::new();
+        let mut learnt = HashMap::new();
+        let (mut failure, mut tries) = (None, 0);
+        let mut parts = vec![batches];
+        while let Some(mut part) = parts.pop() {
+            if failure.is_some() {
+                written.append(&mut part);
+                continue;
+            }
+            for (entry, _) in &part {
+                // What is believed of the run may be why it was refused.
+                self.cache.forget(&entry.run);
+            }
+            match self.try_part(connection, &part).await {
+                Ok(Ok(known)) => {
+                    learnt.extend(known);
+                    written.append(&mut part);
+                }
+                Ok(Err(Refused::Failed(error))) if error.is_transient() && tries < TRIES => {
+                    tries += 1;
+                    parts.push(part);
+                }
+                Ok(Err(refusal)) if part.len() == 1 => {
+                    for waiting in part {
+                        let error = match &refusal {
+                            Refused::Contradicted(error) => error.clone(),
+                            Refused::Failed(error) => explain(connection, &waiting.0, error).await,
+                        };
+                        refused.push((waiting, error));
+                    }
+                }
+                Ok(Err(_)) => {
+                    let other = part.split_off(part.len() / 2);
+                    parts.push(other);
+                    parts.push(part);
+                }
+                Err(error) => {
+                    written.append(&mut part);
+                    failure = Some(error);
+                }
+            }
+        }
+        (written, learnt, failure)
+    }
+
+    /// Writes a group behind a savepoint, and takes it back if it is refused.
+    async fn try_part(
+        &self,
+        connection: &mut Connection,
+        group: &[Waiting],
+    ) -> Result<Result<HashMap<Arc<str>, Known>, Refused>, StoreError> {
+        connection.execute(Statement::new("SAVEPOINT part")).await?;
+        let entries: Vec<&Entry> = group.iter().map(|(entry, _)| &**entry).collect();
+        let done = journal::write(connection, &self.cache, &self.worker, &entries).await;
+        if done.is_err() {
+            connection
+                .execute(Statement::new("ROLLBACK TO SAVEPOINT part"))
+                .await?;
+        }
+        connection
+            .execute(Statement::new("RELEASE SAVEPOINT part"))
+            .await?;
+        Ok(done)
+    }
+}
+
+/// What a batch that the database refused stumbled over.
+async fn explain(connection: &mut Connection, entry: &Entry, error: &StoreError) -> JournalError {
+    if !error.is_conflict() {
+        return error.clone().into();
+    }
+    match journal::length_of(connection, &entry.run).await {
+        Ok(there) => JournalError::Taken {
+            run: entry.run.to_string(),
+            from: entry.from,
+            there,
+        },
+        Err(error) => error.into(),
+    }
+}
+
+/// Does something behind a savepoint; gives who is to be told after the commit.
+async fn within(connection: &mut Connection, work: Work) -> Result<Option<Answer>, StoreError> {
+    connection.execute(Statement::new("SAVEPOINT work")).await?;
+    let outcome = work(connection).await;
+    if outcome.keep {
+        connection
+            .execute(Statement::new("RELEASE SAVEPOINT work"))
+            .await?;
+        return Ok(Some(outcome.answer));
+    }
+    connection
+        .execute(Statement::new("ROLLBACK TO SAVEPOINT work"))
+        .await?;
+    connection
+        .execute(Statement::new("RELEASE SAVEPOINT work"))
+        .await?;
+    (outcome.answer)(Ok(()));
+    Ok(None)
+}
+
+fn answer(written: Vec<Waiting>) {
+    for (_, batched) in written {
+        let _ = batched.send(Ok(()));
+    }
+}
+
+fn tell(refused: Vec<(Waiting, JournalError)>) {
+    for ((_, batched), error) in refused {
+        let _ = batched.send(Err(error));
+    }
+}
+
+fn refuse(waiting: Vec<Waiting>, error: &StoreError) {
+    for (_, batched) in waiting {
+        let _ = batched.send(Err(error.clone().into()));
+    }
+}

@@ -1,0 +1,12 @@
+//! What a store keeps, against both databases.
+
+mod agents;
+mod bench;
+mod crashes;
+mod fixtures;
+mod journals;
+mod keys_and_files;
+mod postgres;
+mod runs;
+mod sessions;
+mod stores;
