@@ -11,6 +11,7 @@ pub mod mcp;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod templates;
 
 use std::sync::Arc;
 
