@@ -8,6 +8,7 @@ mod cli;
 mod components;
 mod config;
 mod convert;
+mod data;
 mod document;
 mod exit;
 mod explain;
@@ -23,6 +24,7 @@ mod receipt;
 mod requirements;
 mod run;
 mod secrets;
+mod serve;
 mod snippet;
 mod source;
 mod wrap;
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
