@@ -86,7 +86,8 @@ fn starter(file: &Path) -> Result<Exit, Problem> {
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Problem> {
-    let written = std::fs::File::create_new(file).and_then(|mut out| out.write_all(text.as_bytes()));
+    let written =
+        std::fs::File::create_new(file).and_then(|mut out| out.write_all(text.as_bytes()));
     match written {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
