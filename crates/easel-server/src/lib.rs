@@ -14,6 +14,7 @@ pub mod serve;
 pub mod settings;
 pub mod telemetry;
 pub mod webhook;
+pub mod templates;
 
 use std::sync::Arc;
 
