@@ -121,13 +121,18 @@ impl Trial {
         }
         let components = canvas.components();
         let entry = components.get(&node.id).map(|component| component.entry.to_json());
-        let mut entry = entry.ok_or_else(|| no_component(&node.id))?;
+        let Some(Value::Object(mut entry)) = entry else {
+            return Err(no_component(&node.id));
+        };
         let given = params.into_iter().map(|(key, value)| (bare(&key).to_owned(), value));
         let mut given: Members = given.collect();
         let asks = fields(node).is_some();
         let mut inputs = Members::new();
         let mut declared = Members::new();
-        let parameters = parameters(&mut entry);
+        let mut parameters = match holder(&mut entry).shift_remove("params") {
+            Some(Value::Object(parameters)) => parameters,
+            _ => Members::new(),
+        };
         if !asks {
             // The longest first: one may begin with another.
             let mut reads: Vec<&Reference> = node.reads.iter().collect();
@@ -139,7 +144,7 @@ impl Trial {
                     continue;
                 }
                 let name = format!("{GIVEN}{number}");
-                redirect(parameters, reference, &format!("begin@{name}"));
+                redirect(&mut parameters, reference, &format!("begin@{name}"));
                 if let Some(value) = value {
                     declared.insert(name.clone(), declaration(&value));
                     inputs.insert(name, value);
@@ -147,7 +152,7 @@ impl Trial {
             }
             // What is no reference is a parameter.
             for (name, value) in std::mem::take(&mut given) {
-                set(parameters, &name, plain(value));
+                set(&mut parameters, &name, plain(value));
             }
         }
         let is_begin = *node.component == *"Begin";
@@ -156,11 +161,10 @@ impl Trial {
             _ => Vec::new(),
         };
         parameters.insert("exception_goto".to_owned(), json!([]));
-        if let Value::Object(members) = &mut entry {
-            members.shift_remove("parent_id");
-            members.insert("downstream".to_owned(), json!(targets));
-            members.insert("upstream".to_owned(), json!([]));
-        }
+        holder(&mut entry).insert("params".to_owned(), parameters.into());
+        entry.shift_remove("parent_id");
+        entry.insert("downstream".to_owned(), json!(targets));
+        entry.insert("upstream".to_owned(), json!([]));
         let mut made = Members::new();
         if !is_begin {
             let begin = json!({
@@ -170,7 +174,7 @@ impl Trial {
             });
             made.insert("begin".to_owned(), begin);
         }
-        made.insert(node.id.to_string(), entry);
+        made.insert(node.id.to_string(), entry.into());
         for target in targets {
             // Only whether it is reached matters.
             let stub = json!({
@@ -236,20 +240,15 @@ fn declaration(value: &Value) -> Value {
     json!({"name": "", "type": kind, "optional": true})
 }
 
-/// The parameters in a component's entry, of either shape.
-fn parameters(entry: &mut Value) -> &mut Members {
-    let holder = match entry.get("obj").is_some_and(Value::is_object) {
-        true => &mut entry["obj"],
-        false => entry,
-    };
-    let params = &mut holder["params"];
-    if !params.is_object() {
-        *params = json!({});
+/// The object in a component's entry that has its parameters, of either shape.
+fn holder(entry: &mut Members) -> &mut Members {
+    // Looked at twice, as what was borrowed to look cannot be given away.
+    if entry.get("obj").is_some_and(Value::is_object)
+        && let Some(Value::Object(holder)) = entry.get_mut("obj")
+    {
+        return holder;
     }
-    match params {
-        Value::Object(params) => params,
-        _ => unreachable!("it was made an object"),
-    }
+    entry
 }
 
 /// Sets a parameter, or what a parameter called `arguments` has under that name.
