@@ -126,6 +126,11 @@ impl Engine {
         &self.registry
     }
 
+    /// Tools that touch the world.
+    pub fn world(&self) -> &World {
+        &self.services.world
+    }
+
     /// Where secret values live.
     pub fn secrets(&self) -> &Resolver {
         &self.secrets

@@ -9,12 +9,13 @@ pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
+pub mod ragflow;
 pub mod rate;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;
-pub mod webhook;
 pub mod templates;
+pub mod webhook;
 
 use std::sync::Arc;
 
@@ -77,6 +78,7 @@ pub fn router(app: Arc<App>) -> Router {
     let router = Router::new()
         .merge(health::routes())
         .merge(mcp::routes(&app))
+        .merge(ragflow::routes(&app.settings))
         .merge(telemetry::routes())
         .merge(webhook::routes())
         .layer(limit)
