@@ -36,6 +36,7 @@ mod gated;
 mod graph;
 mod journal;
 mod log;
+mod lookup;
 mod masking;
 mod projection;
 mod python;
@@ -44,6 +45,7 @@ mod recovery;
 mod script;
 mod session;
 mod speech;
+mod steps;
 mod timings;
 mod wire;
 mod workflow;
@@ -60,10 +62,12 @@ pub use journal::{
     Said, Standing, UncertainWrite,
 };
 pub use log::{Logged, log, state_at};
+pub use lookup::{Looked, NoSuchReference, look_up};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
+pub use steps::{StepRecord, StepState, steps};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};
 
