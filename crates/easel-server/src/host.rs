@@ -158,6 +158,8 @@ impl Host {
     /// not run, or the host is full or about to stop.
     pub async fn say(self: &Arc<Self>, message: Message) -> Result<Arc<Live>, HostError> {
         let place = self.place()?;
+        self.owns_files(&message.input, &message.origin.owner)
+            .await?;
         let lane = self.lanes.enter(&message.session, message.busy).await?;
         let work = self.turn_of(&message, place, lane).await?;
         Ok(self.spawn_turn(work, message.input))
@@ -241,6 +243,7 @@ impl Host {
         origin: Origin,
     ) -> Result<Arc<Live>, HostError> {
         let place = self.place()?;
+        self.owns_files(&input, &origin.owner).await?;
         let workflow = self.runnable(&origin.document).await?;
         let run: Arc<str> = new_id().into();
         let session = self.engine.session(&workflow);
@@ -258,6 +261,8 @@ impl Host {
     /// # Errors
     /// There is no such run, or it does not wait.
     pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
+        let owner = self.record(run).await?.origin.owner;
+        self.owns_files(&input, &owner).await?;
         let (work, standing) = self.reopened(run).await?;
         match standing {
             Standing::Waiting { .. } => Ok(self.spawn_turn(work, input)),
@@ -434,6 +439,14 @@ impl Host {
         }
         let place = self.places.clone().try_acquire_owned();
         place.map_err(|_| HostError::Full(self.limits.turns))
+    }
+
+    /// Refuses files of others.
+    async fn owns_files(&self, input: &Input, owner: &str) -> Result<(), HostError> {
+        match crate::files::foreign(input, owner, &self.store).await? {
+            Some(id) => Err(HostError::ForeignFile(id)),
+            None => Ok(()),
+        }
     }
 
     /// A workflow that the check does not refuse.

@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod auth;
+pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
@@ -33,6 +34,19 @@ pub struct App {
 }
 
 impl App {
+    /// By what commands on the same machine are known while this server holds the data folder. For them alone.
+    pub fn local_token(&self) -> &str {
+        self.doorkeeper.token()
+    }
+
+    /// Whether requests need a key: true once one was made.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn needs_key(&self) -> Result<bool, auth::Refused> {
+        self.doorkeeper.is_locked().await
+    }
+
     /// A server over a host.
     pub fn new(host: Arc<Host>, settings: Settings) -> Arc<App> {
         let doorkeeper = Doorkeeper::new(host.store().clone(), &settings);

@@ -8,6 +8,7 @@ mod cli;
 mod components;
 mod config;
 mod convert;
+mod data;
 mod document;
 mod exit;
 mod explain;
@@ -22,6 +23,7 @@ mod receipt;
 mod requirements;
 mod run;
 mod secrets;
+mod serve;
 mod snippet;
 mod source;
 mod wrap;
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
