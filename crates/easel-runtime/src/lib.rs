@@ -42,6 +42,7 @@ mod projection;
 mod python;
 mod receipts;
 mod recovery;
+mod requirements;
 mod script;
 mod session;
 mod speech;
@@ -65,6 +66,9 @@ pub use log::{Logged, log, state_at};
 pub use lookup::{Looked, NoSuchReference, look_up};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
+pub use requirements::{
+    NeededSecret, Requirement, Requirements, SecretState, Supply, secrets_needed,
+};
 pub use script::ScriptedWorld;
 pub use session::{Ending, Input, Session, TurnError};
 pub use steps::{StepRecord, StepState, steps};

@@ -9,9 +9,12 @@ pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
+pub mod openapi;
+mod patience;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod v1;
 
 use std::sync::Arc;
 
@@ -31,6 +34,8 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// The description of all routes, as JSON.
+    pub(crate) description: std::sync::OnceLock<bytes::Bytes>,
 }
 
 impl App {
@@ -54,6 +59,7 @@ impl App {
             host,
             settings,
             doorkeeper,
+            description: std::sync::OnceLock::new(),
         })
     }
 }
@@ -62,7 +68,12 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let router = Router::new().merge(health::routes()).layer(limit);
+    let (router, description) = openapi::describe([health::routes(), v1::routes()]);
+    let description = serde_json::to_vec(&description).unwrap_or_default();
+    let _ = app.description.set(description.into());
+    let patience = app.settings.body_time;
+    let slow = move |request, next| patience::bound(patience, request, next);
+    let router = router.layer(limit).layer(axum::middleware::from_fn(slow));
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,
