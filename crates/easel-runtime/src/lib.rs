@@ -34,6 +34,7 @@ mod engine;
 mod event;
 mod gated;
 mod graph;
+mod input;
 mod journal;
 mod log;
 mod lookup;
@@ -58,6 +59,7 @@ pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_canvas, is_graph};
+pub use input::Input;
 pub use journal::{
     Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin,
     Said, Standing, UncertainWrite,
@@ -70,7 +72,7 @@ pub use requirements::{
     NeededSecret, Requirement, Requirements, SecretState, Supply, secrets_needed,
 };
 pub use script::ScriptedWorld;
-pub use session::{Ending, Input, Session, TurnError};
+pub use session::{Ending, Session, TurnError};
 pub use steps::{StepRecord, StepState, steps};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};

@@ -14,12 +14,16 @@ mod patience;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod telemetry;
 pub mod v1;
+pub mod webhook;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use tokio_util::sync::CancellationToken;
 
 pub use settings::Settings;
 
@@ -36,6 +40,10 @@ pub struct App {
     pub(crate) doorkeeper: Doorkeeper,
     /// The description of all routes, as JSON.
     pub(crate) description: std::sync::OnceLock<bytes::Bytes>,
+    /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
+    pub(crate) closing: CancellationToken,
+    /// How often webhooks were called.
+    pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
@@ -60,6 +68,8 @@ impl App {
             settings,
             doorkeeper,
             description: std::sync::OnceLock::new(),
+            closing: CancellationToken::new(),
+            webhooks: rate::Buckets::default(),
         })
     }
 }
@@ -68,12 +78,22 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let (router, description) = openapi::describe([health::routes(), v1::routes()]);
+    let metrics = app.host.telemetry().metrics().clone();
+    let (router, description) = openapi::describe([
+        health::routes(),
+        v1::routes(),
+        mcp::routes(&app).into(),
+        telemetry::routes().into(),
+        webhook::routes().into(),
+    ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();
     let _ = app.description.set(description.into());
     let patience = app.settings.body_time;
     let slow = move |request, next| patience::bound(patience, request, next);
-    let router = router.layer(limit).layer(axum::middleware::from_fn(slow));
+    let router = router
+        .layer(limit)
+        .layer(from_fn(slow))
+        .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,
