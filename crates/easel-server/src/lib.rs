@@ -12,11 +12,15 @@ pub mod mcp;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod telemetry;
+pub mod webhook;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use tokio_util::sync::CancellationToken;
 
 pub use settings::Settings;
 
@@ -31,6 +35,10 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
+    pub(crate) closing: CancellationToken,
+    /// How often webhooks were called.
+    pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
@@ -54,6 +62,8 @@ impl App {
             host,
             settings,
             doorkeeper,
+            closing: CancellationToken::new(),
+            webhooks: rate::Buckets::default(),
         })
     }
 }
@@ -62,7 +72,14 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let router = Router::new().merge(health::routes()).layer(limit);
+    let metrics = app.host.telemetry().metrics().clone();
+    let router = Router::new()
+        .merge(health::routes())
+        .merge(mcp::routes(&app))
+        .merge(telemetry::routes())
+        .merge(webhook::routes())
+        .layer(limit)
+        .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,
