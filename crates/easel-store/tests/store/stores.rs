@@ -124,6 +124,22 @@ both! {
         assert_eq!(other.read("late").await.unwrap(), []);
     }
 
+    async fn several_may_open_a_new_place_at_once(bench) {
+        let folder = tempfile::tempdir().unwrap();
+        let location = match bench.is_sqlite() {
+            true => Location::Folder(folder.path().join("new")),
+            false => Location::Database(crate::postgres::cluster().unwrap().database().await),
+        };
+        let opening = (0..4).map(|_| {
+            let location = location.clone();
+            tokio::spawn(async move { Store::open(&location).await })
+        });
+        for (n, opened) in futures::future::join_all(opening).await.into_iter().enumerate() {
+            let store = opened.unwrap().unwrap();
+            store.append(first(&format!("run {n}"), "me")).await.unwrap();
+        }
+    }
+
     async fn what_reads_does_not_wait_for_what_writes(bench) {
         bench.append(first("a", "me")).await.unwrap();
         let writer = tokio::spawn({
