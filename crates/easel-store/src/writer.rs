@@ -13,8 +13,9 @@ use easel_runtime::JournalError;
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::entry::{Entry, Known};
 use crate::error::StoreError;
-use crate::journal::{self, Cache, Entry, Known, Refused};
+use crate::journal::{self, Cache, Refused};
 use crate::sql::{Connection, Pool, Statement};
 use crate::store::Commits;
 
