@@ -5,19 +5,28 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod auth;
+pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
 pub mod openai;
+pub mod openapi;
+mod patience;
+pub mod ragflow;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod telemetry;
+pub mod templates;
+pub mod v1;
 pub mod webhook;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::{from_fn, from_fn_with_state};
+use tokio_util::sync::CancellationToken;
 
 pub use settings::Settings;
 
@@ -32,11 +41,28 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// The description of all routes, as JSON.
+    pub(crate) description: std::sync::OnceLock<bytes::Bytes>,
+    /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
+    pub(crate) closing: CancellationToken,
     /// How often webhooks were called.
     pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
+    /// By what commands on the same machine are known while this server holds the data folder. For them alone.
+    pub fn local_token(&self) -> &str {
+        self.doorkeeper.token()
+    }
+
+    /// Whether requests need a key: true once one was made.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn needs_key(&self) -> Result<bool, auth::Refused> {
+        self.doorkeeper.is_locked().await
+    }
+
     /// A server over a host.
     pub fn new(host: Arc<Host>, settings: Settings) -> Arc<App> {
         let doorkeeper = Doorkeeper::new(host.store().clone(), &settings);
@@ -44,6 +70,8 @@ impl App {
             host,
             settings,
             doorkeeper,
+            description: std::sync::OnceLock::new(),
+            closing: CancellationToken::new(),
             webhooks: rate::Buckets::default(),
         })
     }
@@ -53,11 +81,24 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let router = Router::new()
-        .merge(health::routes())
-        .merge(openai::routes())
-        .merge(webhook::routes())
-        .layer(limit);
+    let metrics = app.host.telemetry().metrics().clone();
+    let (router, description) = openapi::describe([
+        health::routes(),
+        v1::routes(),
+        mcp::routes(&app).into(),
+        telemetry::routes().into(),
+        ragflow::routes(&app.settings).into(),
+        openai::routes(),
+        webhook::routes(),
+    ]);
+    let description = serde_json::to_vec(&description).unwrap_or_default();
+    let _ = app.description.set(description.into());
+    let patience = app.settings.body_time;
+    let slow = move |request, next| patience::bound(patience, request, next);
+    let router = router
+        .layer(limit)
+        .layer(from_fn(slow))
+        .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,

@@ -65,6 +65,7 @@ CREATE TABLE notes (
     run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
     entry BIGINT NOT NULL,
     counter BIGINT NOT NULL,
+    shown BIGINT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (run, entry, counter)
 );
@@ -78,7 +79,8 @@ CREATE INDEX receipts_run ON receipts (run, number);
 
 CREATE TABLE workers (
     id TEXT PRIMARY KEY,
-    seen BIGINT NOT NULL
+    seen BIGINT NOT NULL,
+    lock_key BIGINT NOT NULL
 );
 
 CREATE TABLE agents (

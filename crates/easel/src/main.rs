@@ -8,12 +8,14 @@ mod cli;
 mod components;
 mod config;
 mod convert;
+mod data;
 mod document;
 mod exit;
 mod explain;
 mod import;
 mod keyring;
 mod lift;
+mod new;
 mod out;
 mod problem;
 mod python;
@@ -22,6 +24,7 @@ mod receipt;
 mod requirements;
 mod run;
 mod secrets;
+mod serve;
 mod snippet;
 mod source;
 mod wrap;
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
@@ -79,7 +83,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Secrets(command) => secrets::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
-        Command::New { file } => document::new(&file),
+        Command::New(arguments) => new::new(&arguments),
         Command::Completions { shell } => {
             let mut command = Cli::command();
             let mut text = Vec::new();

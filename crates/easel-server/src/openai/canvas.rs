@@ -28,7 +28,17 @@ fn refused(code: u16, message: &str) -> Response {
     axum::Json(json!({"code": code, "message": message, "data": false})).into_response()
 }
 
-/// `/api/v1/agents_openai/{id}/chat/completions`.
+/// Answers in the form of canvas clients
+///
+/// Faults are told with HTTP 200 and a `code`, as everywhere in the canvas API.
+#[utoipa::path(post, path = "/api/v1/agents_openai/{id}/chat/completions", tag = "openai", params(
+    ("id" = String, Path, description = "The id of the agent"),
+), request_body = Object, responses(
+    (status = 200, description = "The answer; with `stream` as server-sent events", content(
+        (Object = "application/json"), (String = "text/event-stream"),
+    )),
+    (status = "default", body = Object),
+))]
 pub(super) async fn completions_of(
     State(app): State<Arc<App>>,
     Path(agent): Path<String>,
@@ -40,16 +50,13 @@ pub(super) async fn completions_of(
         Ok(caller) => caller,
         Err(refused) => return refused.into_response(),
     };
-    if let Err(refused) = caller.may(Scope::Run) {
-        return refused.into_response();
-    }
     match body_of(body) {
         Ok(body) => completions(&app, &caller, &agent, &body, &headers).await,
         Err(error) => refused(101, &error.message),
     }
 }
 
-/// The answer to a request with `openai-compatible: true`. Whoever calls this has seen that the caller may run agents.
+/// The answer to a request with `openai-compatible: true`.
 pub(crate) async fn completions(
     app: &Arc<App>,
     caller: &Caller,
@@ -57,6 +64,9 @@ pub(crate) async fn completions(
     body: &Json,
     headers: &HeaderMap,
 ) -> Response {
+    if let Err(refused) = caller.may(Scope::Run) {
+        return refused.into_response();
+    }
     match answer(app, caller, agent, body, headers).await {
         Ok(response) => response,
         Err(response) => response,

@@ -126,7 +126,10 @@ impl Ask {
 
     /// The conversation that was named, if it is the caller's, the user's and with this agent.
     async fn known(&self, app: &App, caller: &Caller, id: &str) -> Result<SessionRecord, ApiError> {
-        let session = app.host.store().session(id).await?;
+        let session = match id.contains('\0') {
+            true => None,
+            false => app.host.store().session(id).await?,
+        };
         let session = session.filter(|session| {
             let user =
                 self.user.is_empty() || session.user.is_empty() || *session.user == *self.user;

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use easel_store::{AgentFilter, AgentOrder, AgentRecord, Dialect, PageNumber, Store};
 use serde_json::{Value, json};
 
-use super::error::ApiError;
+use super::error::{ApiError, ErrorBody};
 use crate::App;
 use crate::auth::{Caller, Refused, Scope};
 
@@ -53,6 +53,10 @@ impl Model {
     /// The model that a caller names: by the id of the agent, by the name of a graph, or by a title.
     pub async fn named(name: &str, caller: &Caller, store: &Store) -> Result<Model, ApiError> {
         let unknown = || ApiError::no_model(name);
+        // No name has it, and not every database takes it.
+        if name.contains('\0') {
+            return Err(unknown());
+        }
         let agent = match store.agent_for(&caller.owner, name).await? {
             Some(agent) => agent,
             None => titled(name, caller, store).await?.ok_or_else(unknown)?,
@@ -102,7 +106,13 @@ async fn titled(
     Ok(None)
 }
 
-/// Every agent that the caller may use as a model.
+/// Lists models
+///
+/// Every released agent that the caller may run, and every graph.
+#[utoipa::path(get, path = "/v1/models", tag = "openai", responses(
+    (status = 200, body = Object),
+    (status = "default", body = ErrorBody),
+))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Result<Caller, Refused>,
@@ -132,7 +142,13 @@ pub(super) async fn list(
     Ok(Json(json!({"object": "list", "data": data})))
 }
 
-/// One model.
+/// Shows a model
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "openai", params(
+    ("model" = String, Path, description = "The id or the title of an agent, or the name of a graph"),
+), responses(
+    (status = 200, body = Object),
+    (status = "default", body = ErrorBody),
+))]
 pub(super) async fn retrieve(
     State(app): State<Arc<App>>,
     Path(model): Path<String>,

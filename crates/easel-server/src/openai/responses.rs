@@ -14,13 +14,22 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{beside, body_of, is_on, model_of, with_session};
 use super::conversation::{Ask, Turn, session_of};
-use super::error::ApiError;
+use super::error::{ApiError, ErrorBody};
 use super::prompt::Prompt;
 use super::speech::{Answer, Heard, Speech};
 use super::stream::{self, Gone, Pen};
 use crate::App;
 use crate::auth::{Caller, Refused, Scope, now};
 
+/// Makes a response
+///
+/// `previous_response_id` goes on with the conversation in which that one was made.
+#[utoipa::path(post, path = "/v1/responses", tag = "openai", request_body = Object, responses(
+    (status = 200, description = "The response; with `stream` as server-sent events", content(
+        (Object = "application/json"), (String = "text/event-stream"),
+    )),
+    (status = "default", body = ErrorBody),
+))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Result<Caller, Refused>,
@@ -98,13 +107,24 @@ async fn found(app: &App, caller: &Caller, id: &str) -> Result<(RunRecord, u64),
     let parts = id.strip_prefix("resp_").and_then(|id| id.rsplit_once('_'));
     let (run, number) = parts.ok_or_else(unknown)?;
     let number = number.parse().map_err(|_| unknown())?;
+    if run.contains('\0') {
+        return Err(unknown());
+    }
     let record = app.host.store().run(run).await?;
     let record = record
         .filter(|record| caller.owns(&record.origin.owner) && &*record.origin.trigger == "openai");
     Ok((record.ok_or_else(unknown)?, number))
 }
 
-/// A response, from what the journal has of its run.
+/// Shows a response
+///
+/// As the journal has it, also after a restart.
+#[utoipa::path(get, path = "/v1/responses/{id}", tag = "openai", params(
+    ("id" = String, Path, description = "The id of the response"),
+), responses(
+    (status = 200, body = Object),
+    (status = "default", body = ErrorBody),
+))]
 pub(super) async fn retrieve(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

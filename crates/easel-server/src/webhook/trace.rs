@@ -9,6 +9,7 @@ use easel_runtime::{Journal, Logged, Standing};
 use easel_store::{AgentRecord, RunFilter, RunRecord};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
 
 use super::route::{Refused, TEST_TRIGGER, owned};
 use crate::App;
@@ -19,8 +20,9 @@ use crate::host::HostError;
 const KEPT: i64 = 600_000;
 
 /// What a watcher has seen.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Seen {
     /// The time of the last event that was seen, in seconds.
     since_ts: Option<f64>,
@@ -49,6 +51,16 @@ impl IntoResponse for News {
     }
 }
 
+/// Shows what a test did
+///
+/// For ten minutes. Without `since_ts` it says what time it is; with it, which test began after that; with `webhook_id` too,
+/// what happened in that test since.
+#[utoipa::path(get, path = "/api/v1/agents/{id}/webhook/logs", tag = "webhooks", params(
+    ("id" = String, Path, description = "The id of the agent"), Seen,
+), responses(
+    (status = 200, body = Object),
+    (status = "default", body = Object),
+))]
 pub(super) async fn logs(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -5,4 +5,6 @@ mod host;
 mod mcp;
 mod openai;
 mod support;
+mod telemetry;
+mod templates;
 mod webhook;
