@@ -5,3 +5,4 @@ mod host;
 mod mcp;
 mod support;
 mod telemetry;
+mod templates;
