@@ -34,16 +34,20 @@ mod engine;
 mod event;
 mod gated;
 mod graph;
+mod input;
 mod journal;
 mod log;
+mod lookup;
 mod masking;
 mod projection;
 mod python;
 mod receipts;
 mod recovery;
+mod requirements;
 mod script;
 mod session;
 mod speech;
+mod steps;
 mod timings;
 mod wire;
 mod workflow;
@@ -55,15 +59,21 @@ pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_canvas, is_graph};
+pub use input::Input;
 pub use journal::{
     Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin,
     Said, Standing, UncertainWrite,
 };
 pub use log::{Logged, log, state_at};
+pub use lookup::{Looked, NoSuchReference, look_up};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
+pub use requirements::{
+    NeededSecret, Requirement, Requirements, SecretState, Supply, secrets_needed,
+};
 pub use script::ScriptedWorld;
-pub use session::{Ending, Input, Session, TurnError};
+pub use session::{Ending, Session, TurnError};
+pub use steps::{StepRecord, StepState, steps};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};
 

@@ -4,4 +4,5 @@
 mod host;
 mod mcp;
 mod support;
+mod telemetry;
 mod templates;
