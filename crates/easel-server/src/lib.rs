@@ -12,16 +12,14 @@ pub mod local;
 pub mod mcp;
 pub mod openapi;
 mod patience;
+pub mod ragflow;
 pub mod rate;
 pub mod serve;
 pub mod settings;
-<<<<<<< HEAD
-pub mod templates;
-=======
 pub mod telemetry;
+pub mod templates;
 pub mod v1;
 pub mod webhook;
->>>>>>> h-api
 
 use std::sync::Arc;
 
@@ -89,6 +87,7 @@ pub fn router(app: Arc<App>) -> Router {
         v1::routes(),
         mcp::routes(&app).into(),
         telemetry::routes().into(),
+        ragflow::routes(&app.settings).into(),
         webhook::routes().into(),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();

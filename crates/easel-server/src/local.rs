@@ -7,10 +7,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
+use easel_runtime::Engine;
+use easel_store::Store;
 use serde_json::Value as Json;
 use tower::ServiceExt;
 
 use crate::auth::{Caller, OWNER_HEADER, Scope};
+use crate::host::{Host, HostLimits};
+use crate::{App, Settings, router};
 
 /// A request of a command.
 #[derive(Clone, Debug)]
@@ -23,6 +27,28 @@ pub struct Ask {
     pub owner: Arc<str>,
     /// The body.
     pub body: Option<Json>,
+}
+
+impl Ask {
+    /// A request that reads.
+    pub fn get(owner: &Arc<str>, path: String) -> Ask {
+        Ask {
+            method: Method::GET,
+            path,
+            owner: owner.clone(),
+            body: None,
+        }
+    }
+
+    /// A request that does something.
+    pub fn post(owner: &Arc<str>, path: String, body: Option<Json>) -> Ask {
+        Ask {
+            method: Method::POST,
+            path,
+            owner: owner.clone(),
+            body,
+        }
+    }
 }
 
 /// What came back.
@@ -53,33 +79,43 @@ pub enum NoAnswer {
     Unreadable(String),
 }
 
-/// Asks the routes of a server that runs in this process and listens to nobody.
-///
-/// # Errors
-/// [`NoAnswer::Unreadable`].
-pub async fn here(router: &Router, ask: Ask) -> Result<Answer, NoAnswer> {
-    let caller = Caller {
-        owner: ask.owner,
-        key: "local".into(),
-        scopes: Scope::ALL.to_vec(),
-    };
-    let unreadable = |error: String| NoAnswer::Unreadable(error);
-    let body = match &ask.body {
-        Some(body) => Body::from(body.to_string()),
-        None => Body::empty(),
-    };
-    let mut request = Request::builder().method(ask.method).uri(&ask.path);
-    request = request.header(header::ACCEPT, "application/json");
-    if ask.body.is_some() {
-        request = request.header(header::CONTENT_TYPE, "application/json");
+/// A server that runs in this process and listens to nobody.
+pub struct Here(Router);
+
+impl Here {
+    /// Over a store, with an engine whose journal is that store.
+    pub fn over(store: &Store, engine: Arc<Engine>) -> Here {
+        let host = Host::new(store.clone(), engine, HostLimits::default());
+        Here(router(App::new(host, Settings::default())))
     }
-    let request = request.extension(caller).body(body);
-    let request = request.map_err(|error| unreadable(error.to_string()))?;
-    let Ok(response) = router.clone().oneshot(request).await;
-    let status = response.status().as_u16();
-    let bytes = to_bytes(response.into_body(), usize::MAX).await;
-    let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
-    read(status, &bytes)
+
+    /// Asks it.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Unreadable`].
+    pub async fn ask(&self, ask: Ask) -> Result<Answer, NoAnswer> {
+        let caller = Caller {
+            owner: ask.owner,
+            key: "local".into(),
+            scopes: Scope::ALL.to_vec(),
+        };
+        let body = match &ask.body {
+            Some(body) => Body::from(body.to_string()),
+            None => Body::empty(),
+        };
+        let mut request = Request::builder().method(ask.method).uri(&ask.path);
+        request = request.header(header::ACCEPT, "application/json");
+        if ask.body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let request = request.extension(caller).body(body);
+        let request = request.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+        let Ok(response) = self.0.clone().oneshot(request).await;
+        let status = response.status().as_u16();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await;
+        let bytes = bytes.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+        read(status, &bytes)
+    }
 }
 
 /// The server that holds a data folder.
