@@ -26,10 +26,16 @@ const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 /// What the tags stand for.
 const TAGS: [(&str, &str); 6] = [
     ("workflows", "Graphs that are kept by name."),
-    ("runs", "Runs of graphs and agents: begin, watch, look into, steer."),
+    (
+        "runs",
+        "Runs of graphs and agents: begin, watch, look into, steer.",
+    ),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
-    ("health", "Whether the server lives, and whether it can do its work."),
+    (
+        "health",
+        "Whether the server lives, and whether it can do its work.",
+    ),
     ("description", "This description."),
 ];
 

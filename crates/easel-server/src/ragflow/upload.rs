@@ -64,15 +64,12 @@ fn no_file() -> Problem {
 
 fn broken(error: &axum::extract::multipart::MultipartError) -> Problem {
     let status = error.status();
-    let problem = Problem::argument(error.body_text());
-    match status {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem {
-            code: status.as_u16(),
-            ..problem
-        }
-        .with_status(status),
-        _ => problem,
+    let mut problem = Problem::argument(error.body_text());
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        problem.code = status.as_u16();
+        problem = problem.with_status(status);
     }
+    problem
 }
 
 /// Keeps a file of a form.
