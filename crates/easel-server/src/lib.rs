@@ -8,8 +8,8 @@ pub mod auth;
 pub mod files;
 pub mod health;
 pub mod host;
+pub mod local;
 pub mod mcp;
-
 pub mod openapi;
 mod patience;
 pub mod ragflow;

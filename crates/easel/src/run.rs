@@ -29,6 +29,7 @@ use ask::Asker;
 use files::LocalFiles;
 use show::Show;
 
+pub use input::value_of;
 pub use setup::models_and_tools;
 
 /// What a shell reports of a program that was interrupted.

@@ -117,7 +117,7 @@ fn text_of(given: &str) -> Result<String, Problem> {
 }
 
 /// JSON as what it says, anything else as text.
-fn value_of(given: &str) -> Result<Value, Problem> {
+pub fn value_of(given: &str) -> Result<Value, Problem> {
     let text = text_of(given)?;
     Ok(match serde_json::from_str::<Json>(&text) {
         Ok(json) if !json.is_string() => Value::from(json),
