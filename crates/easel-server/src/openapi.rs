@@ -1,5 +1,7 @@
 //! One description of all routes: `/openapi.json`.
 
+pub(crate) mod others;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -24,11 +26,13 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 8] = [
     ("workflows", "Graphs that are kept by name."),
     ("runs", "Runs of graphs and agents: begin, watch, look into, steer."),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
+    ("webhooks", "Agents that others call."),
+    ("mcp", "Agents as tools."),
     ("health", "Whether the server lives, and whether it can do its work."),
     ("description", "This description."),
 ];

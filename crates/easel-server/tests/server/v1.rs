@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::client::{Client, said};
+use super::client::{Client, read, said};
 use super::support::{TestServer, canvas, echo, form, model};
 
 /// A graph that says what it is given, twice over.
@@ -435,10 +435,9 @@ nodes:
         ("index", json!(1)),
         ("thing.b", json!(7)),
     ] {
-        let request = client
-            .request(Method::GET, &format!("/v1/runs/{id}/state"))
-            .query(&[("ref", reference)]);
-        let found: Json = request.send().await.unwrap().json().await.unwrap();
+        let all = percent_encoding::NON_ALPHANUMERIC;
+        let encoded = percent_encoding::utf8_percent_encode(reference, all);
+        let (_, found) = client.get(&format!("/v1/runs/{id}/state?ref={encoded}")).await;
         assert_eq!(found["value"], value, "{reference}: {found}");
     }
     let (status, unknown) = client.get(&format!("/v1/runs/{id}/state?ref=inputs.nope")).await;
@@ -488,7 +487,7 @@ async fn events_come_as_a_stream_and_as_a_list() {
     let request = client
         .request(Method::GET, &format!("/v1/runs/{id}/events"))
         .header("accept", "application/json");
-    let list: Json = request.send().await.unwrap().json().await.unwrap();
+    let (_, list) = read(request.send().await.unwrap()).await;
     let listed = list["events"].as_array().unwrap();
     assert_eq!(listed.len() + 1, events.len());
     assert_eq!(list["next"], events[events.len() - 2].id);

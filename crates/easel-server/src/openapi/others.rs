@@ -1,0 +1,184 @@
+//! Routes whose forms others laid down: they are described here in one table, as far as Easel knows more than those forms say.
+
+use std::sync::Arc;
+
+use axum::Router;
+use serde_json::{Value as Json, json};
+use utoipa::openapi::path::Paths;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::App;
+
+/// One route and method.
+pub(crate) struct Described {
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    takes: Takes,
+    gives: Gives,
+}
+
+/// What a route takes beside its path.
+#[derive(Clone, Copy, PartialEq)]
+enum Takes {
+    Nothing,
+    /// Whatever the webhook is set up for.
+    Anything,
+    /// A message of the Model Context Protocol.
+    Protocol,
+}
+
+/// What a route gives.
+#[derive(Clone, Copy, PartialEq)]
+enum Gives {
+    /// Text for Prometheus.
+    Metrics,
+    /// `{code, message, data}`, with HTTP status 200 whatever happened.
+    Envelope,
+    /// Whatever the webhook is set up for, to whoever the webhook itself lets in.
+    Public,
+    /// A message of the Model Context Protocol, or a stream of them.
+    Protocol,
+}
+
+const fn described(
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    takes: Takes,
+    gives: Gives,
+) -> Described {
+    Described {
+        method,
+        path,
+        summary,
+        takes,
+        gives,
+    }
+}
+
+/// `/metrics`.
+pub(crate) const TELEMETRY: &[Described] = &[described(
+    "get",
+    "/metrics",
+    "Counts for Prometheus",
+    Takes::Nothing,
+    Gives::Metrics,
+)];
+
+/// The Model Context Protocol.
+pub(crate) const MCP: &[Described] = &[
+    described("post", "/mcp", "Agents as tools of the Model Context Protocol", Takes::Protocol, Gives::Protocol),
+    described("get", "/mcp", "A session's stream, for revisions that have sessions", Takes::Nothing, Gives::Protocol),
+    described("delete", "/mcp", "Ends a session, for revisions that have sessions", Takes::Nothing, Gives::Protocol),
+];
+
+const HOOK: &str = "/api/v1/agents/{id}/webhook";
+const TEST_HOOK: &str = "/api/v1/agents/{id}/webhook/test";
+
+/// Webhooks.
+pub(crate) const WEBHOOKS: &[Described] = &[
+    described("get", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
+    described("head", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
+    described("post", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
+    described("put", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
+    described("patch", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
+    described("delete", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
+    described("get", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
+    described("head", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
+    described("post", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
+    described("put", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
+    described("patch", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
+    described("delete", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
+    described(
+        "get",
+        "/api/v1/agents/{id}/webhook/logs",
+        "What the test calls of a webhook came to",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+];
+
+/// Routes with what the table says about them.
+pub(crate) fn with(router: Router<Arc<App>>, table: &[Described], tag: &str) -> OpenApiRouter<Arc<App>> {
+    let mut router = OpenApiRouter::from(router);
+    let mut paths = serde_json::Map::new();
+    for route in table {
+        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        item[route.method] = operation(route, tag);
+    }
+    // What is written above is a description; the tests compare it with the routes.
+    let paths: Paths = serde_json::from_value(Json::Object(paths)).unwrap_or_default();
+    router.get_openapi_mut().paths = paths;
+    router
+}
+
+fn operation(route: &Described, tag: &str) -> Json {
+    let names = route.path.split('{').skip(1);
+    let names = names.filter_map(|rest| rest.split('}').next());
+    let parameters: Vec<Json> = names
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .collect();
+    let id = format!("{} {}", route.method, route.path);
+    let id: String = id
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    let mut operation = json!({
+        "tags": [tag],
+        "summary": route.summary,
+        "operationId": id,
+        "parameters": parameters,
+        "responses": responses(route.gives),
+    });
+    if let Some(content) = body(route.takes) {
+        operation["requestBody"] = json!({"content": content, "required": false});
+    }
+    if route.gives == Gives::Public {
+        operation["security"] = json!([]);
+    }
+    operation
+}
+
+fn body(takes: Takes) -> Option<Json> {
+    let object = json!({"schema": {"type": "object"}});
+    match takes {
+        Takes::Nothing => None,
+        Takes::Anything => Some(json!({
+            "application/json": {"schema": {}},
+            "application/x-www-form-urlencoded": object,
+            "text/plain": {"schema": {"type": "string"}},
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+        })),
+        Takes::Protocol => Some(json!({"application/json": object})),
+    }
+}
+
+fn responses(gives: Gives) -> Json {
+    let text = json!({"schema": {"type": "string"}});
+    let any = json!({"schema": {}});
+    let envelope = json!({"schema": {
+        "type": "object",
+        "required": ["code"],
+        "properties": {"code": {"type": "integer"}, "message": {}, "data": {}},
+    }});
+    match gives {
+        Gives::Metrics => json!({
+            "200": {"description": "The counts", "content": {"text/plain": text}},
+            "default": {"description": "Who asks may not", "content": {"application/json": envelope}},
+        }),
+        Gives::Envelope => json!({
+            "default": {"description": "What came of it", "content": {
+                "application/json": envelope, "text/event-stream": text, "*/*": any,
+            }},
+        }),
+        Gives::Public => json!({
+            "default": {"description": "What the webhook is set up to answer", "content": {"*/*": any}},
+        }),
+        Gives::Protocol => json!({
+            "default": {"description": "A message of the protocol", "content": {
+                "application/json": any, "text/event-stream": text, "*/*": any,
+            }},
+        }),
+    }
+}
