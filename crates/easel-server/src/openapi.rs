@@ -70,26 +70,36 @@ pub(crate) fn describe(
     let components = description.components.get_or_insert_default();
     components.add_security_scheme(BEARER, SecurityScheme::Http(scheme));
     for (path, item) in &mut description.paths.paths {
-        if OPEN.contains(&path.as_str()) {
-            continue;
-        }
         let operations = [
-            &mut item.get,
-            &mut item.put,
-            &mut item.post,
-            &mut item.delete,
-            &mut item.patch,
-            &mut item.head,
-            &mut item.options,
+            ("get", &mut item.get),
+            ("put", &mut item.put),
+            ("post", &mut item.post),
+            ("delete", &mut item.delete),
+            ("patch", &mut item.patch),
+            ("head", &mut item.head),
+            ("options", &mut item.options),
         ];
-        for operation in operations.into_iter().flatten() {
-            let none: [&str; 0] = [];
-            operation
-                .security
-                .get_or_insert_with(|| vec![SecurityRequirement::new(BEARER, none)]);
+        for (method, operation) in operations {
+            let Some(operation) = operation else {
+                continue;
+            };
+            operation.operation_id = Some(operation_id(method, path));
+            if !OPEN.contains(&path.as_str()) {
+                let none: [&str; 0] = [];
+                operation
+                    .security
+                    .get_or_insert_with(|| vec![SecurityRequirement::new(BEARER, none)]);
+            }
         }
     }
     (router, description)
+}
+
+/// A name for an operation, that no other has.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.fold(method.to_owned(), |id, word| format!("{id}_{word}"))
 }
 
 /// Describes all routes

