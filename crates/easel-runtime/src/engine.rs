@@ -126,6 +126,11 @@ impl Engine {
         &self.registry
     }
 
+    /// Tools that touch the world.
+    pub fn world(&self) -> &World {
+        &self.services.world
+    }
+
     /// What the Python of graphs may run in.
     pub fn python_allowed(&self) -> easel_sandbox::Allowed {
         #[cfg(feature = "python")]

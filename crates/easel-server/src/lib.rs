@@ -9,12 +9,15 @@ pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
+
 pub mod openapi;
 mod patience;
+pub mod ragflow;
 pub mod rate;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;
+pub mod templates;
 pub mod v1;
 pub mod webhook;
 
@@ -29,7 +32,7 @@ pub use settings::Settings;
 
 use auth::Doorkeeper;
 use host::Host;
-use openapi::others::{MCP, TELEMETRY, WEBHOOKS, with};
+use openapi::others::{MCP, RAGFLOW, TELEMETRY, WEBHOOKS, with};
 
 /// What all routes share.
 pub struct App {
@@ -85,6 +88,7 @@ pub fn router(app: Arc<App>) -> Router {
         v1::routes(),
         with(mcp::routes(&app), MCP, "mcp"),
         with(telemetry::routes(), TELEMETRY, "health"),
+        with(ragflow::routes(&app.settings), RAGFLOW, "agents"),
         with(webhook::routes(), WEBHOOKS, "webhooks"),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();

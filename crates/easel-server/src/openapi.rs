@@ -26,11 +26,15 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("workflows", "Graphs that are kept by name."),
-    ("runs", "Runs of graphs and agents: begin, watch, look into, steer."),
+    (
+        "runs",
+        "Runs of graphs and agents: begin, watch, look into, steer.",
+    ),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
+    ("agents", "Agents and conversations in the form of RAGFlow's API."),
     ("webhooks", "Agents that others call."),
     ("mcp", "Agents as tools."),
     ("health", "Whether the server lives, and whether it can do its work."),

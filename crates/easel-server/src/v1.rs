@@ -32,7 +32,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(workflows::list, workflows::create))
         .routes(routes!(workflows::validate))
-        .routes(routes!(workflows::get, workflows::replace, workflows::remove))
+        .routes(routes!(
+            workflows::get,
+            workflows::replace,
+            workflows::remove
+        ))
         .routes(routes!(requirements::get))
         .routes(routes!(start::workflow))
         .routes(routes!(start::agent))

@@ -93,10 +93,13 @@ impl Host {
     /// The journal cannot be read.
     pub async fn given(&self, run: &str) -> Result<Option<Start>, HostError> {
         let journal = self.read_journal(run).await?;
-        Ok(journal.into_iter().next().and_then(|event| match event.fact {
-            Fact::Started(start) => Some(start),
-            _ => None,
-        }))
+        Ok(journal
+            .into_iter()
+            .next()
+            .and_then(|event| match event.fact {
+                Fact::Started(start) => Some(start),
+                _ => None,
+            }))
     }
 
     pub(super) async fn read_journal(&self, run: &str) -> Result<Vec<Event>, HostError> {

@@ -23,6 +23,10 @@ pub(crate) struct Described {
 #[derive(Clone, Copy, PartialEq)]
 enum Takes {
     Nothing,
+    /// An object in JSON.
+    Object,
+    /// Files in a form.
+    Files,
     /// Whatever the webhook is set up for.
     Anything,
     /// A message of the Model Context Protocol.
@@ -100,6 +104,45 @@ pub(crate) const WEBHOOKS: &[Described] = &[
     ),
 ];
 
+/// RAGFlow's agent API.
+pub(crate) const RAGFLOW: &[Described] = &[
+    described("get", "/api/v1/agents", "Lists agents", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/agents", "Makes an agent", Takes::Object, Gives::Envelope),
+    described("get", "/api/v1/agents/tags", "Counts the tags of agents", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/templates", "Lists templates of agents", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/prompts", "Gives the prompts that editors begin with", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/download", "Gives an uploaded file", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/agents/rerun", "Says that ingestion pipelines are not run", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/chat/completions", "Says something to an agent", Takes::Object, Gives::Envelope),
+    described("get", "/api/v1/agents/attachments/{file}/download", "Gives a file that an agent made", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/attachments/{file}/preview", "Shows a file that an agent made", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}", "Shows an agent", Takes::Nothing, Gives::Envelope),
+    described("put", "/api/v1/agents/{id}", "Changes an agent", Takes::Object, Gives::Envelope),
+    described("delete", "/api/v1/agents/{id}", "Deletes an agent", Takes::Nothing, Gives::Envelope),
+    described("put", "/api/v1/agents/{id}/tags", "Sets the tags of an agent", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/reset", "Makes the draft forget what it remembers", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/publish", "Releases the draft", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/run", "Says something to an agent", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/completions", "Says something to an agent", Takes::Object, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/upload", "Uploads files", Takes::Files, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/versions", "Lists versions", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/versions/{version}", "Shows a version", Takes::Nothing, Gives::Envelope),
+    described("delete", "/api/v1/agents/{id}/versions/{version}", "Deletes a version", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/components/{component}/input-form", "Says what a component asks for", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/components/{component}/debug", "Runs one component", Takes::Object, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/logs/{message}", "Gives the calls of tools behind a message", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/sessions", "Lists conversations", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/agents/{id}/sessions", "Opens a conversation", Takes::Object, Gives::Envelope),
+    described("delete", "/api/v1/agents/{id}/sessions", "Deletes conversations", Takes::Object, Gives::Envelope),
+    described("get", "/api/v1/agents/{id}/sessions/{session}", "Shows a conversation", Takes::Nothing, Gives::Envelope),
+    described("delete", "/api/v1/agents/{id}/sessions/{session}", "Deletes a conversation", Takes::Nothing, Gives::Envelope),
+    described("get", "/api/v1/agentbots/{id}/inputs", "Says what an agent asks for at its beginning", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/agentbots/{id}/completions", "Says something to an agent, from a page", Takes::Object, Gives::Envelope),
+    described("get", "/api/v1/agentbots/{id}/logs/{message}", "Gives the calls of tools behind a message", Takes::Nothing, Gives::Envelope),
+    described("post", "/api/v1/tasks/{id}/cancel", "Ends a run", Takes::Object, Gives::Envelope),
+    described("patch", "/api/v1/tasks/{id}", "Ends a run", Takes::Object, Gives::Envelope),
+];
+
 /// Routes with what the table says about them.
 pub(crate) fn with(router: Router<Arc<App>>, table: &[Described], tag: &str) -> OpenApiRouter<Arc<App>> {
     let mut router = OpenApiRouter::from(router);
@@ -148,6 +191,11 @@ fn body(takes: Takes) -> Option<Json> {
     let object = json!({"schema": {"type": "object"}});
     match takes {
         Takes::Nothing => None,
+        Takes::Object => Some(json!({"application/json": object})),
+        Takes::Files => Some(json!({"multipart/form-data": {"schema": {
+            "type": "object",
+            "properties": {"file": {"type": "array", "items": {"type": "string", "format": "binary"}}},
+        }}})),
         Takes::Anything => Some(json!({
             "application/json": {"schema": {}},
             "application/x-www-form-urlencoded": object,
@@ -193,7 +241,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_well_formed() {
-        for table in [TELEMETRY, MCP, WEBHOOKS] {
+        for table in [TELEMETRY, MCP, RAGFLOW, WEBHOOKS] {
             for (path, item) in items(table, "a tag") {
                 let read = serde_json::from_value::<PathItem>(item.clone());
                 assert!(read.is_ok(), "{path}: {:?}: {item:#}", read.err());

@@ -173,7 +173,10 @@ pub async fn create(
     let new = NewKey {
         owner,
         name: body.name,
-        scopes: scopes.into_iter().map(|scope| scope.name().into()).collect(),
+        scopes: scopes
+            .into_iter()
+            .map(|scope| scope.name().into())
+            .collect(),
         expires,
     };
     let (record, secret) = app.host.store().create_key(new).await?;

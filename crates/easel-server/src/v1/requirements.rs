@@ -97,8 +97,8 @@ pub async fn get(
         Requirements::of(&engine, &workflow, package)
     };
     let requirements = tokio::task::spawn_blocking(read).await;
-    let requirements = requirements
-        .map_err(|_| Problem::unfit("invalid", "the workflow cannot be read"))?;
+    let requirements =
+        requirements.map_err(|_| Problem::unfit("invalid", "the workflow cannot be read"))?;
     Ok(Json(RequirementsView::of(requirements)))
 }
 

@@ -74,9 +74,8 @@ pub async fn list(
     let mut known = Vec::new();
     for name in states.map(str::trim).filter(|name| !name.is_empty()) {
         let state = RunState::named(name).ok_or_else(|| {
-            Problem::bad("status", format!("{name:?} is no state of a run")).fix(
-                "use running, waiting, uncertain, finished, failed or cancelled",
-            )
+            Problem::bad("status", format!("{name:?} is no state of a run"))
+                .fix("use running, waiting, uncertain, finished, failed or cancelled")
         })?;
         known.push(state.name().to_owned());
     }
@@ -165,7 +164,9 @@ pub async fn whole(app: &App, run: &easel_store::RunRecord) -> Result<RunView, P
     let mut view = RunView::of(run, name, inputs);
     let outside: Vec<_> = steps.into_iter().filter(|s| s.scope.is_empty()).collect();
     let nodes = nodes_of(&workflow, &outside).into_iter();
-    view.nodes = nodes.map(|(id, node)| (id.to_string(), json(&node))).collect();
+    view.nodes = nodes
+        .map(|(id, node)| (id.to_string(), json(&node)))
+        .collect();
     Ok(view)
 }
 

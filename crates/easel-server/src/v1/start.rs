@@ -236,9 +236,7 @@ pub async fn answer(
             Ok(_) => Problem::conflict("refused", "the turn ended before it began"),
         });
     }
-    if status == StatusCode::OK
-        && matches!(live.end().await.ending, Ok(Ending::Unfit))
-    {
+    if status == StatusCode::OK && matches!(live.end().await.ending, Ok(Ending::Unfit)) {
         return Err(Problem::unfit("unfit", "the answer fits no open field")
             .fix("the run still waits; GET it to see its fields"));
     }

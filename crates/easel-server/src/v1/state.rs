@@ -92,7 +92,11 @@ pub async fn get(
     let entries = last.map(|last| usize::try_from(last.saturating_add(1)).unwrap_or(usize::MAX));
     let state = app.host.state_at(&run.id, entries).await?;
     let Some((workflow, machine)) = state else {
-        return Err(Problem::missing("no_state", "beginning in the journal of run", &id));
+        return Err(Problem::missing(
+            "no_state",
+            "beginning in the journal of run",
+            &id,
+        ));
     };
     let at = match last {
         Some(last) => last.min(run.entries.saturating_sub(1)),

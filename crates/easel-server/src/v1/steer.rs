@@ -155,7 +155,10 @@ async fn give(
         };
         if !fits {
             let open: Vec<&str> = fields.keys().map(|key| &**key).collect();
-            let message = format!("the answer fits no open field; open are {}", open.join(", "));
+            let message = format!(
+                "the answer fits no open field; open are {}",
+                open.join(", ")
+            );
             return Err(Problem::unfit("unfit", message));
         }
     }

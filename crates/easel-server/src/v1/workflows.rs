@@ -306,7 +306,9 @@ pub async fn remove(
     }
     let alive = easel_store::RunFilter {
         agents: vec![agent.id.to_string()],
-        states: ["running", "waiting", "uncertain"].map(str::to_owned).into(),
+        states: ["running", "waiting", "uncertain"]
+            .map(str::to_owned)
+            .into(),
         limit: 1,
         ..Default::default()
     };
@@ -343,8 +345,11 @@ pub async fn validate(
         Ok(loaded) => Ok(Json(loaded.validation)),
         Err(problem) => match problem.body().validation {
             Some(validation) => Ok(Json(validation)),
-            None => Err(Problem::unfit("canvas", "this is a canvas, and workflows here are graphs")
-                .fix("`easel check` checks canvases")),
+            None => Err(Problem::unfit(
+                "canvas",
+                "this is a canvas, and workflows here are graphs",
+            )
+            .fix("`easel check` checks canvases")),
         },
     }
 }
@@ -386,9 +391,8 @@ fn version_title(name: &str) -> String {
 async fn view(app: &App, agent: &AgentRecord) -> Result<WorkflowView, Problem> {
     let host = &app.host;
     let document = host.store().document(&agent.document).await?;
-    let document = document.ok_or_else(|| {
-        Problem::conflict("no_document", "the document of the workflow is gone")
-    })?;
+    let document = document
+        .ok_or_else(|| Problem::conflict("no_document", "the document of the workflow is gone"))?;
     let engine = host.engine().clone();
     let loaded = host.workflow(&agent.document).await;
     let (workflow, failed) = match loaded {
@@ -480,12 +484,13 @@ fn graph_of(workflow: &Workflow) -> Value {
 fn source_of(workflow: &Workflow) -> Option<String> {
     let source = workflow.graph()?.document().source()?;
     let written_out = workflow.secrets().written_out();
-    Some(written_out.fold(source.text().to_owned(), |text, found| {
-        match found.value.is_empty() {
+    Some(written_out.fold(
+        source.text().to_owned(),
+        |text, found| match found.value.is_empty() {
             true => text,
             false => text.replace(&*found.value, MASK),
-        }
-    }))
+        },
+    ))
 }
 
 fn mask(value: &mut Value, secret: &str) {

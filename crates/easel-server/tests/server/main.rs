@@ -10,4 +10,5 @@ mod security;
 mod slow;
 mod support;
 mod telemetry;
+mod templates;
 mod v1;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use easel_runtime::models::ChatModel;
 use easel_runtime::{Engine, Journal, Origin, ScriptedWorld};
+use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
 use easel_server::{App, Settings, router, serve};
 use easel_store::{Dialect, Location, NewAgent, NewKey, NewSession, Store};
@@ -21,6 +22,8 @@ pub struct TestServer {
     pub store: Store,
     pub app: Arc<App>,
     pub address: SocketAddr,
+    /// What its models and tools were asked.
+    pub script: Arc<ScriptedWorld>,
     world: Json,
     setup: Setup,
     stop: Option<oneshot::Sender<()>>,
@@ -69,10 +72,10 @@ impl TestServer {
     pub async fn set_up_in(path: &Path, world: Json, setup: Setup) -> TestServer {
         let store = Store::open(&Location::Folder(path.to_owned())).await;
         let store = store.unwrap();
-        let script = ScriptedWorld::read(world.clone(), || {}).unwrap();
+        let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
         let engine = Engine::builder()
             .model(setup.model.clone().unwrap_or_else(|| script.model()))
-            .world(script.tools())
+            .world(StoredFiles::of(&store, script.tools()))
             .journal(Arc::new(store.clone()))
             .build()
             .unwrap();
@@ -94,6 +97,7 @@ impl TestServer {
             store,
             app,
             address,
+            script,
             world,
             setup,
             stop: Some(stop),

@@ -155,8 +155,8 @@ fn of_json(bytes: &[u8]) -> Result<Upload, Problem> {
     if !body.is_object() || body.get("graph").is_none_or(Json::is_null) {
         return Err(no_graph());
     }
-    let body: WorkflowBody = serde_json::from_value(body)
-        .map_err(|error| Problem::unfit("body", error.to_string()))?;
+    let body: WorkflowBody =
+        serde_json::from_value(body).map_err(|error| Problem::unfit("body", error.to_string()))?;
     let (text, file) = match &body.graph {
         Json::String(text) => (text.clone(), "graph.yaml"),
         graph @ Json::Object(_) => (graph.to_string(), "graph.json"),
@@ -205,8 +205,7 @@ fn archived(files: Vec<(String, Vec<u8>)>) -> Result<Vec<u8>, Problem> {
 /// A package in a form: as an archive, or file by file.
 async fn form(request: Request, app: &Arc<App>) -> Result<Upload, Problem> {
     let multipart = Multipart::from_request(request, app).await;
-    let mut multipart =
-        multipart.map_err(|error| Problem::bad("form", error.body_text()))?;
+    let mut multipart = multipart.map_err(|error| Problem::bad("form", error.body_text()))?;
     let unread = |error: axum::extract::multipart::MultipartError| {
         Problem::new(error.status(), "form", error.body_text())
     };
@@ -284,8 +283,10 @@ fn read(engine: &Engine, bytes: &[u8]) -> Result<Loaded, Problem> {
         None => engine.load(bytes).map_err(|error| refused(&error))?,
     };
     let Some(graph) = workflow.graph() else {
-        return Err(Problem::unfit("canvas", "this is a canvas, and workflows here are graphs")
-            .fix("make an agent of it with POST /api/v1/agents"));
+        return Err(
+            Problem::unfit("canvas", "this is a canvas, and workflows here are graphs")
+                .fix("make an agent of it with POST /api/v1/agents"),
+        );
     };
     let document = graph.document();
     let own = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
