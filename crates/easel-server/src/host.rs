@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use easel_runtime::{
-    Conversation, Decision, Engine, Input, JournalError, Origin, RunEvent, Said, Session, Standing,
+    Conversation, Decision, Engine, Input, JournalError, NoSuchWrite, Origin, RunEvent, Said, Session, Standing,
     TurnError, Workflow,
 };
 use easel_store::{Location, RunRecord, Store};
@@ -286,14 +286,14 @@ impl Host {
     pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
         let owner = self.record(run).await?.origin.owner;
         self.owns_files(&input, &owner).await?;
-        let (work, standing) = self.reopened(run).await?;
-        match standing {
-            Standing::Waiting { .. } => Ok(self.spawn_turn(work, input)),
+        let work = self.reopened(run, |standing| match standing {
+            Standing::Waiting { .. } => Ok(()),
             other => Err(HostError::NotWaiting {
                 run: run.to_owned(),
                 state: other.name(),
             }),
-        }
+        });
+        Ok(self.spawn_turn(work.await?, input))
     }
 
     /// Says what became of an uncertain write, and drives the run on.
@@ -306,13 +306,17 @@ impl Host {
         activation: u64,
         decision: Decision,
     ) -> Result<Arc<Live>, HostError> {
-        let (mut work, standing) = self.reopened(run).await?;
-        if !matches!(standing, Standing::Uncertain { .. }) {
-            return Err(HostError::NotUncertain {
+        let work = self.reopened(run, |standing| match standing {
+            Standing::Uncertain { writes } => {
+                let known = writes.iter().any(|write| write.activation == activation);
+                known.then_some(()).ok_or(NoSuchWrite(activation).into())
+            }
+            other => Err(HostError::NotUncertain {
                 run: run.to_owned(),
-                state: standing.name(),
-            });
-        }
+                state: other.name(),
+            }),
+        });
+        let mut work = work.await?;
         work.session.decide(activation, decision)?;
         Ok(self.spawn_going_on(work))
     }
@@ -325,14 +329,14 @@ impl Host {
         if let Some(live) = self.live(run) {
             return Ok(live);
         }
-        let (work, standing) = self.reopened(run).await?;
-        match standing {
-            Standing::Running => Ok(self.spawn_going_on(work)),
+        let work = self.reopened(run, |standing| match standing {
+            Standing::Running => Ok(()),
             other => Err(HostError::NothingToDrive {
                 run: run.to_owned(),
                 state: other.name(),
             }),
-        }
+        });
+        Ok(self.spawn_going_on(work.await?))
     }
 
     /// Ends a run as cancelled; requests in flight are dropped. True once it is, false if it was over before.
@@ -347,7 +351,7 @@ impl Host {
                 if record.standing.is_over() {
                     return Ok(false);
                 }
-                let (work, _) = self.reopened(run).await?;
+                let work = self.reopened(run, |_| Ok(())).await?;
                 work.live.stop();
                 self.spawn_going_on(work)
             }
@@ -482,8 +486,12 @@ impl Host {
         }
     }
 
-    /// A run that nobody drives, taken up in its turn, and how it stands.
-    async fn reopened(self: &Arc<Self>, run: &str) -> Result<(Work, Standing), HostError> {
+    /// A run that nobody drives, taken up in its turn if it stands as it should.
+    async fn reopened(
+        self: &Arc<Self>,
+        run: &str,
+        fits: impl Fn(&Standing) -> Result<(), HostError>,
+    ) -> Result<Work, HostError> {
         let place = self.place()?;
         let record = self.record(run).await?;
         let lane = match &record.origin.session {
@@ -492,11 +500,10 @@ impl Host {
         };
         // Somebody may have driven it while this waited.
         let record = self.record(run).await?;
-        let standing = record.standing.clone();
-        if standing.is_over() {
+        if record.standing.is_over() {
             return Err(HostError::NothingToDrive {
                 run: run.to_owned(),
-                state: standing.name(),
+                state: record.standing.name(),
             });
         }
         if self.live(run).is_some() {
@@ -506,8 +513,9 @@ impl Host {
             Some(session) => self.store.conversation(session).await?,
             None => None,
         };
-        let work = self.taken_up(&record, kept, place, lane).await?;
-        Ok((work, standing))
+        // Whoever claims a run has to drive it, so what does not fit is refused before.
+        fits(&record.standing)?;
+        self.taken_up(&record, kept, place, lane).await
     }
 
     async fn taken_up(
@@ -524,6 +532,31 @@ impl Host {
         if !free || !self.store.claim_run(&record.id, worker, state).await? {
             return Err(HostError::Elsewhere(record.id.to_string()));
         }
+        let session = match self.rebuilt(record, kept).await {
+            Ok(session) => session,
+            Err(error) => {
+                if !driven {
+                    // It stands as it did, for whoever can take it up.
+                    self.store.release(&record.id).await?;
+                }
+                return Err(error);
+            }
+        };
+        Ok(Work {
+            session,
+            origin: record.origin.clone(),
+            live: Live::new(record.id.clone(), record.origin.session.clone()),
+            place,
+            lane,
+        })
+    }
+
+    /// The conversation that a run belongs to, with the run as its journal has it.
+    async fn rebuilt(
+        &self,
+        record: &RunRecord,
+        kept: Option<(Conversation, Vec<Said>)>,
+    ) -> Result<Session, HostError> {
         let workflow = self.workflow(&record.origin.document).await?;
         let journal = self.read_journal(&record.id).await?;
         let engine = self.engine.clone();
@@ -534,13 +567,7 @@ impl Host {
             _ => engine.session(&workflow),
         };
         session.take_up(journal)?;
-        Ok(Work {
-            session,
-            origin: record.origin.clone(),
-            live: Live::new(record.id.clone(), record.origin.session.clone()),
-            place,
-            lane,
-        })
+        Ok(session)
     }
 
     fn spawn_turn(self: &Arc<Self>, work: Work, input: Input) -> Arc<Live> {
