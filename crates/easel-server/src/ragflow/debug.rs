@@ -129,10 +129,7 @@ impl Trial {
         let asks = fields(node).is_some();
         let mut inputs = Members::new();
         let mut declared = Members::new();
-        let mut parameters = match holder(&mut entry).shift_remove("params") {
-            Some(Value::Object(parameters)) => parameters,
-            _ => Members::new(),
-        };
+        let mut parameters = swap_parameters(&mut entry, None);
         if !asks {
             // The longest first: one may begin with another.
             let mut reads: Vec<&Reference> = node.reads.iter().collect();
@@ -161,7 +158,7 @@ impl Trial {
             _ => Vec::new(),
         };
         parameters.insert("exception_goto".to_owned(), json!([]));
-        holder(&mut entry).insert("params".to_owned(), parameters.into());
+        swap_parameters(&mut entry, Some(parameters));
         entry.shift_remove("parent_id");
         entry.insert("downstream".to_owned(), json!(targets));
         entry.insert("upstream".to_owned(), json!([]));
@@ -240,15 +237,20 @@ fn declaration(value: &Value) -> Value {
     json!({"name": "", "type": kind, "optional": true})
 }
 
-/// The object in a component's entry that has its parameters, of either shape.
-fn holder(entry: &mut Members) -> &mut Members {
-    // Looked at twice, as what was borrowed to look cannot be given away.
-    if entry.get("obj").is_some_and(Value::is_object)
-        && let Some(Value::Object(holder)) = entry.get_mut("obj")
-    {
-        return holder;
+/// Takes the parameters out of a component's entry of either shape, or puts them back.
+fn swap_parameters(entry: &mut Members, put: Option<Members>) -> Members {
+    let swap = |holder: &mut Members| match put {
+        Some(parameters) => holder.insert("params".to_owned(), parameters.into()),
+        None => holder.shift_remove("params"),
+    };
+    let taken = match entry.get_mut("obj").and_then(Value::as_object_mut) {
+        Some(holder) => swap(holder),
+        None => swap(entry),
+    };
+    match taken {
+        Some(Value::Object(parameters)) => parameters,
+        _ => Members::new(),
     }
-    entry
 }
 
 /// Sets a parameter, or what a parameter called `arguments` has under that name.

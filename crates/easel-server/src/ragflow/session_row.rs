@@ -33,7 +33,7 @@ pub(super) async fn row(
 ) -> Result<Members, Problem> {
     let kept = host.store().conversation(&session.id).await?;
     let (conversation, said) = kept.unwrap_or_default();
-    let references: Vec<Value> = references(&said).map(Content::to_json).collect();
+    let references: Vec<Value> = references(&said).map(|found| found.to_json()).collect();
     let user = if session.user.is_empty() { &session.owner } else { &session.user };
     let row = json!({
         "id": session.id,

@@ -63,15 +63,11 @@ fn no_file() -> Problem {
 }
 
 fn broken(error: &axum::extract::multipart::MultipartError) -> Problem {
-    let status = error.status();
-    let problem = Problem::argument(error.body_text());
-    match status {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem {
-            code: status.as_u16(),
-            ..problem
+    match error.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(status.as_u16(), error.body_text()).with_status(status)
         }
-        .with_status(status),
-        _ => problem,
+        _ => Problem::argument(error.body_text()),
     }
 }
 

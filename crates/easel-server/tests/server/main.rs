@@ -3,6 +3,7 @@
 
 mod host;
 mod mcp;
+mod ragflow;
 mod support;
 mod telemetry;
 mod templates;
