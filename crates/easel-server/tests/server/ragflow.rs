@@ -32,6 +32,8 @@ impl<'a> Client<'a> {
 
     /// Somebody with that key, or none.
     pub fn with(server: &'a TestServer, key: Option<String>) -> Client<'a> {
+        // Whoever is first in the process says which.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Client {
             server,
             http: reqwest::Client::new(),
