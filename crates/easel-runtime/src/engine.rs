@@ -131,6 +131,15 @@ impl Engine {
         &self.services.world
     }
 
+    /// What the Python of graphs may run in.
+    pub fn python_allowed(&self) -> easel_sandbox::Allowed {
+        #[cfg(feature = "python")]
+        if let Some(sandbox) = &self.sandbox {
+            return sandbox.settings().allowed.clone();
+        }
+        easel_sandbox::Allowed::MontyOnly
+    }
+
     /// Where secret values live.
     pub fn secrets(&self) -> &Resolver {
         &self.secrets

@@ -118,7 +118,7 @@ async fn a_file_of_somebody_else_is_not_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_is_fetched_from_elsewhere_through_the_guard() {
-    let world = json!({"llm": {}, "http": [{"match": {"contains": "files.example"}, "status": 200, "body": "from afar"}]});
+    let world = json!({"llm": {}, "http": [{"match": {"contains": "files.example"}, "text": "from afar"}]});
     let server = TestServer::with_world(world).await;
     let ada = Client::of(&server, "ada").await;
     let agent = ada.agent("Echo", &echo()).await;
