@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::canvas::document::Document;
 use easel_runtime::canvas::export::SessionState;
 use easel_runtime::canvas::normalise::normalise;
@@ -13,7 +13,7 @@ use easel_store::{
 use serde_json::json;
 
 use super::access::{agent, own_agent};
-use super::envelope::{Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, put_times, text};
+use super::envelope::{At, Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, plain, put_times, text};
 use super::{kept, tags};
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -110,7 +110,7 @@ pub(super) async fn create(State(app): State<Arc<App>>, caller: Caller, body: Bo
 }
 
 /// `GET /agents/{id}`
-pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     caller.may(Scope::Read)?;
     let agent = app.host.store().agent_for(&caller.owner, &id).await?;
     let agent = agent.ok_or_else(|| Problem::data("canvas not found."))?;
@@ -121,7 +121,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, Path(id): P
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
@@ -162,7 +162,7 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     _: Body,
 ) -> Reply {
     let agent = own_agent(&app, &caller, Scope::Write, &id).await?;
@@ -176,7 +176,7 @@ pub(super) async fn delete(
 }
 
 /// `POST /agents/{id}/reset`: the draft without what an earlier engine left in it of a conversation.
-pub(super) async fn reset(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn reset(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
     let canvas = workflow.canvas().ok_or_else(no_canvas)?;
@@ -275,11 +275,6 @@ fn checked_title(title: &str) -> Result<String, Problem> {
         ))),
         false => Ok(title.to_owned()),
     }
-}
-
-/// A member as text; `None` if it is absent or no text.
-fn plain(body: &Members, name: &str) -> Option<String> {
-    body.get(name)?.as_str().map(str::to_owned)
 }
 
 fn permission(body: &Members) -> Result<Option<Permission>, Problem> {

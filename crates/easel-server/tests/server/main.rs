@@ -8,6 +8,7 @@ mod mcp;
 mod openapi;
 mod security;
 mod slow;
+mod ragflow;
 mod support;
 mod telemetry;
 mod templates;
