@@ -62,7 +62,7 @@ pub use journal::{
 pub use log::{Logged, log, state_at};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
-pub use script::ScriptedWorld;
+pub use script::{ScriptUses, ScriptedWorld};
 pub use session::{Ending, Input, Session, TurnError};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};

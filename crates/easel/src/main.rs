@@ -8,6 +8,7 @@ mod cli;
 mod components;
 mod config;
 mod convert;
+mod crash;
 mod document;
 mod exit;
 mod explain;
@@ -47,6 +48,10 @@ const WORKER: &str = "worker";
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|verb| verb == WORKER) {
+        let mut arguments = arguments.peekable();
+        if arguments.next_if(|kind| kind == crash::CRASH_RUN).is_some() {
+            return crash::crash_run(arguments).into();
+        }
         return easel_sandbox::worker::main(arguments);
     }
     let told = |problem: Problem| {
@@ -68,6 +73,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
+        Command::CrashTest(arguments) => crash::crash_test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
