@@ -122,6 +122,70 @@ pub fn chain(length: usize) -> Vec<u8> {
         .text()
 }
 
+/// Begin, then `length` nodes of a class that passes on its `text`, each reading the one before, then a Message.
+pub fn waits(length: usize, class: &str) -> Vec<u8> {
+    let name = |n: usize| match n == length {
+        true => "Message:End".to_owned(),
+        false => format!("{class}:N{n}"),
+    };
+    let mut canvas = Canvas::new(&[&name(0)]);
+    for n in 0..length {
+        let text = match n {
+            0 => "{sys.query}".to_owned(),
+            n => format!("{{{}@result}}", name(n - 1)),
+        };
+        let next = name(n + 1);
+        canvas = canvas.node(&name(n), class, json!({"text": text}), &[&next], None);
+    }
+    let said = json!({"content": [format!("{{{}@result}}", name(length - 1))]});
+    canvas
+        .node("Message:End", "Message", said, &[], None)
+        .text()
+}
+
+/// Begin, a form with one field, then a Message that says what was filled in.
+pub fn form() -> Vec<u8> {
+    let field = json!({"name": "Name", "type": "line", "optional": false});
+    let form = json!({"enable_tips": true, "tips": "Who are you?", "inputs": {"name": field}});
+    Canvas::new(&["UserFillUp:Form"])
+        .node(
+            "UserFillUp:Form",
+            "UserFillUp",
+            form,
+            &["Message:End"],
+            None,
+        )
+        .node(
+            "Message:End",
+            "Message",
+            json!({"content": ["{UserFillUp:Form@name}"]}),
+            &[],
+            None,
+        )
+        .text()
+}
+
+/// Begin, then a Message of about that many bytes that ends with what the user said. The text repeats nothing.
+pub fn speaker(bytes: usize) -> Vec<u8> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let words = (0..bytes / 17).map(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        format!("{state:016x} ")
+    });
+    let said = words.collect::<String>() + "{sys.query}";
+    Canvas::new(&["Message:End"])
+        .node(
+            "Message:End",
+            "Message",
+            json!({"content": [said]}),
+            &[],
+            None,
+        )
+        .text()
+}
+
 /// Begin, then `width` text nodes side by side, then a Message that joins them and says the first.
 pub fn fan(width: usize) -> Vec<u8> {
     let name = |n: usize| format!("StringTransform:F{n}");

@@ -65,3 +65,10 @@ pub fn load_and_check(engine: &Engine, text: &[u8]) {
     let found = loaded.map(|workflow| engine.check(&workflow).len());
     assert!(std::hint::black_box(found).is_ok());
 }
+
+/// A folder that goes away again, on the disk that the program lies on: the system's own may be in memory.
+pub fn folder() -> Result<tempfile::TempDir, Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    let beside = program.parent().ok_or("the program lies in no folder")?;
+    Ok(tempfile::tempdir_in(beside)?)
+}

@@ -3,13 +3,21 @@
 //! `cargo run --release -p benches` prints it; `benches/README.md` says what the rows are. Words after it choose groups
 //! of rows; a path among them is loaded as the largest canvas instead of one made by number.
 
+mod bare;
+mod commits;
+mod durable;
 mod engine;
 mod floor;
 mod graphs;
+mod http;
 mod masking;
 mod pairs;
 mod process;
 mod scopes;
+mod served;
+mod server;
+mod side;
+mod wrk;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -42,6 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.peek().and_then(|first| first.to_str()) {
         Some(process::AT_ONCE) => return process::at_once(&runtime),
         Some(process::PEAK) => return process::peak(arguments.skip(1)),
+        Some(bare::BARE) => return bare::serve(arguments.nth(1).map(Into::into)),
+        Some(side::SIDE) => return side::serve(arguments.skip(1)),
         _ => {}
     }
     let words: Vec<_> = arguments.collect();
@@ -52,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &Rows<'_>); 11] = [
+    let groups: [(&str, &Rows<'_>); 13] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
@@ -64,6 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("growth", &growth),
         ("graphs", &|| graphs::rows(&runtime)),
         ("process", &process::rows),
+        ("durable", &durable::rows),
+        ("server", &served::rows),
     ];
     for (group, rows) in groups {
         if chosen(group) {

@@ -1,5 +1,6 @@
 //! Measuring in alternating pairs: both sides meet the same weather.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Pairs of measurements a row.
@@ -53,7 +54,42 @@ fn time(work: &mut dyn FnMut(), times: u32) -> Duration {
     start.elapsed() / times
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+/// The middle one.
+pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
+}
+
+/// Both sides of so many pairs, in the order in which they were measured.
+pub struct Spread(Vec<(Duration, Duration)>);
+
+/// Calls both sides in turn, once each in every pair, after one pair that does not count.
+pub fn alternate(pairs: usize, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> Spread {
+    let mut pair = || (time(&mut ours, 1), time(&mut theirs, 1));
+    pair();
+    Spread((0..pairs).map(|_| pair()).collect())
+}
+
+impl Spread {
+    /// The median of our side.
+    pub fn ours(&self) -> Duration {
+        median(self.0.iter().map(|(ours, _)| *ours).collect())
+    }
+
+    /// The median of the other side.
+    pub fn theirs(&self) -> Duration {
+        median(self.0.iter().map(|(_, theirs)| *theirs).collect())
+    }
+}
+
+impl fmt::Display for Spread {
+    /// The median of the pairs' ratios, and between which two the middle half of them lies.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ratio =
+            |(ours, theirs): &(Duration, Duration)| ours.as_secs_f64() / theirs.as_secs_f64();
+        let mut ratios: Vec<f64> = self.0.iter().map(ratio).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        let at = |quarter: usize| ratios[(ratios.len() - 1) * quarter / 4];
+        write!(f, "{:.2} ({:.2} to {:.2})", at(2), at(1), at(3))
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::process::{Command, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -86,5 +87,14 @@ fn said_by(command: &mut Command) -> Result<u32, Box<dyn Error>> {
 
 fn memory(what: &str, asked: &str, kilobytes: u32) {
     let megabytes = f64::from(kilobytes) / 1024.0;
-    println!("| {what}, memory | {asked} | {megabytes:.1} MB | | | |");
+    only(
+        &format!("{what}, memory"),
+        asked,
+        format_args!("{megabytes:.1} MB"),
+    );
+}
+
+/// Prints a row that has nothing beside it.
+pub fn only(what: &str, asked: &str, came: impl Display) {
+    println!("| {what} | {asked} | {came} | | | |");
 }

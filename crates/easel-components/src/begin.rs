@@ -63,9 +63,14 @@ impl Behaviour for Begin {
     fn run(self: Arc<Self>, call: Call) -> Run {
         let mut filled = self.filled(&call.run.turn);
         if let Some(request) = &call.run.turn.webhook {
-            // `input` is the request as it came, for the record.
-            let parts = request.iter().filter(|(name, _)| &***name != "input");
-            filled.extend(parts.map(|(name, part)| (name.clone(), Filled::Value(part.clone()))));
+            filled.extend(request.iter().map(|(name, part)| {
+                // The request as it came.
+                let port = match &**name {
+                    "input" => "request".into(),
+                    _ => name.clone(),
+                };
+                (port, Filled::Value(part.clone()))
+            }));
         }
         fill(call, Ports::new(), filled)
     }
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_brings_its_parts_as_ports() {
+    fn a_webhook_brings_its_parts_and_the_whole_request_as_ports() {
         let turn = Turn {
             webhook: Some(object(
                 json!({"query": {"k": "1"}, "body": {"n": 2}, "input": {"raw": 1}}),
@@ -185,7 +190,7 @@ mod tests {
         let tried = begin(json!({}), turn);
         assert_eq!(
             tried.ports(),
-            json!({"query": {"k": "1"}, "body": {"n": 2}})
+            json!({"query": {"k": "1"}, "body": {"n": 2}, "request": {"raw": 1}})
         );
     }
 }

@@ -186,44 +186,16 @@ pub(crate) fn closed(call: &Call, error: &DoorError) -> Fault {
 
 /// The parts of a text that stands in the file. `$${` is a literal `${` where secrets are looked for.
 fn literal_parts(text: &str, secrets: bool) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut literal = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("${").filter(|_| secrets) {
-        let (before, after) = rest.split_at(at);
-        let name = secret_name(&after[2..]);
-        if let Some(before) = before.strip_suffix('$') {
-            literal.push_str(before);
-            literal.push_str("${");
-            rest = &after[2..];
-        } else if let Some(name) = name {
-            literal.push_str(before);
-            push_literal(&mut parts, &mut literal);
-            parts.push(Part::Secret(name.into()));
-            rest = &after[2 + name.len() + 1..];
-        } else {
-            literal.push_str(before);
-            literal.push_str("${");
-            rest = &after[2..];
-        }
+    if !secrets {
+        let literal = (!text.is_empty()).then(|| Part::Text(text.into()));
+        return literal.into_iter().collect();
     }
-    literal.push_str(rest);
-    push_literal(&mut parts, &mut literal);
-    parts
-}
-
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
-    if !literal.is_empty() {
-        parts.push(Part::Text(std::mem::take(literal).into()));
-    }
-}
-
-/// The name before the closing brace, if it is one: letters, digits and `_`, no digit first.
-fn secret_name(text: &str) -> Option<&str> {
-    let (name, _) = text.split_once('}')?;
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    (starts && name.chars().all(word)).then_some(name)
+    let parts = easel_secrets::parts(text).into_iter();
+    let part = |part| match part {
+        argument::Part::Text(text) => Part::Text(text),
+        argument::Part::Secret(name) => Part::Secret(name),
+    };
+    parts.map(part).collect()
 }
 
 #[cfg(test)]

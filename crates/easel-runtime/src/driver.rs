@@ -3,6 +3,8 @@
 //! Pure attempts are made inline, one after the other; only what waits is kept under way. The journal is written before
 //! an effect that follows from it reaches the outside.
 
+mod hearing;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use easel_components::{Call, Failure, PieceKind, Run, RunContext, Turn};
+use easel_components::{Call, Failure, Run, RunContext, Turn};
 use easel_core::Machine;
 use easel_core::bind::Activation;
 use easel_core::draft::EffectClass;
@@ -25,10 +27,8 @@ use futures::{FutureExt, StreamExt};
 
 use crate::attempts::Attempts;
 use crate::engine::Engine;
-use crate::event::{EventKind, MessagePart, RunEvent};
-use crate::journal::{
-    Batch, ConversationChange, JournalError, Note, Origin, Standing, UncertainWrite,
-};
+use crate::event::{EventKind, RunEvent};
+use crate::journal::{Batch, ConversationChange, JournalError, Note, Origin, Standing};
 use crate::masking;
 use crate::projection::{Projection, inputs_shown};
 use crate::receipts::Receipts;
@@ -427,84 +427,6 @@ impl Driver {
         self.happened(fact(activation, attempt, result));
     }
 
-    /// Something an attempt told while it was under way.
-    fn hear(&mut self, told: Told) {
-        self.switchboard.heard();
-        match told {
-            Told::Opened(activation) => {
-                let Some(attempt) = self.machine.attempt_of(activation) else {
-                    return;
-                };
-                self.happened(Fact::Opened {
-                    activation,
-                    attempt,
-                });
-            }
-            Told::Shown(piece) => {
-                let Some(node) = self.machine.node_of(piece.speaker) else {
-                    return;
-                };
-                match piece.kind {
-                    PieceKind::Text(text) => {
-                        if let Some(text) = self.speech.piece(piece.speaker, text) {
-                            self.say(node, text, MessagePart::Text);
-                        }
-                    }
-                    PieceKind::ThinkStart => {
-                        self.said_all(piece.speaker, node);
-                        self.say(node, "".into(), MessagePart::ThinkStart);
-                    }
-                    PieceKind::ThinkEnd => {
-                        self.said_all(piece.speaker, node);
-                        self.say(node, "".into(), MessagePart::ThinkEnd);
-                    }
-                    PieceKind::Reset => {
-                        self.speech.reset(piece.speaker);
-                        let subject = self.projection.subject(node);
-                        self.emit_noted(EventKind::MessageReset { subject });
-                    }
-                }
-            }
-            Told::Note(node, mut note) => {
-                masking::note(&self.gate, &mut note);
-                match note {
-                    easel_components::Note::Warning(text) => self.warn(Some(node), text),
-                    easel_components::Note::ToolCall {
-                        path,
-                        tool,
-                        arguments,
-                        result,
-                        milliseconds,
-                    } => {
-                        let call = EventKind::ToolCall {
-                            subject: self.projection.subject(node),
-                            path,
-                            tool,
-                            arguments,
-                            result,
-                            milliseconds,
-                        };
-                        self.emit_noted(call);
-                    }
-                    easel_components::Note::ModelRequest(_) => {}
-                }
-            }
-        }
-    }
-
-    /// Shows a piece of a message.
-    fn say(&mut self, node: NodeId, content: Arc<str>, part: MessagePart) {
-        let event = self.projection.piece(node, content, part);
-        self.outbox.push(event);
-    }
-
-    /// Shows what was held back of a message, because it might have gone on as a secret.
-    fn said_all(&mut self, speaker: Activation, node: NodeId) {
-        if let Some(content) = self.speech.end(speaker) {
-            self.say(node, content, MessagePart::Text);
-        }
-    }
-
     /// Takes in a fact: journal, machine, what follows.
     pub(crate) fn happened(&mut self, fact: Fact) {
         self.take_in(fact, None);
@@ -617,35 +539,6 @@ impl Driver {
         self.engine.journal.append(batch).await?;
         self.written += count;
         Ok(())
-    }
-
-    /// What is to be decided about the writes that nobody knows the end of.
-    pub fn uncertain_writes(&self) -> Vec<UncertainWrite> {
-        let writes = self.uncertain.iter();
-        writes
-            .map(|execute| self.uncertain_write(execute))
-            .collect()
-    }
-
-    fn uncertain_write(&self, execute: &Execute) -> UncertainWrite {
-        let draft = &self.workflow.compiled.node(execute.node).draft;
-        let key = easel_components::idempotency_key(self.machine.run(), draft, execute);
-        let name = &draft.name;
-        let question = format!(
-            "\"{name}\" was writing when Easel stopped, and its target may or may not have got it. Look there for {key}, \
-             then say whether it happened (with its result), is to be done again, or failed."
-        );
-        UncertainWrite {
-            activation: execute.activation.0,
-            node: draft.id.clone(),
-            name: name.clone(),
-            key: key.into(),
-            since: self
-                .machine
-                .attempt_began(execute.activation)
-                .unwrap_or_default(),
-            question: question.into(),
-        }
     }
 }
 

@@ -34,6 +34,7 @@ mod engine;
 mod event;
 mod gated;
 mod graph;
+mod input;
 mod journal;
 mod log;
 mod masking;
@@ -55,6 +56,7 @@ pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};
 pub use graph::{Code, GraphFile, is_canvas, is_graph};
+pub use input::Input;
 pub use journal::{
     Batch, Conversation, ConversationChange, Journal, JournalError, MemoryJournal, Note, Origin,
     Said, Standing, UncertainWrite,
@@ -63,7 +65,7 @@ pub use log::{Logged, log, state_at};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
 pub use script::{ScriptUses, ScriptedWorld};
-pub use session::{Ending, Input, Session, TurnError};
+pub use session::{Ending, Session, TurnError};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};
 

@@ -15,7 +15,7 @@ use easel_models::{ChatRequest, Content, Part};
 use easel_secrets::{Gate, Secret};
 
 use crate::event::EventKind;
-use crate::session::Input;
+use crate::input::Input;
 
 /// Takes the secrets out of a fact. A clock's or a count's fact has none.
 pub(crate) fn fact(gate: &Gate, fact: &mut Fact) {

@@ -15,7 +15,7 @@ use easel_core::machine::RunLife;
 use easel_core::{Object, Value};
 
 use crate::driver::{Driver, Observer, Parts};
-use crate::journal::Said;
+use crate::journal::{Said, UncertainWrite};
 use crate::projection::Projection;
 use crate::session::{Ending, HISTORY, Session, TurnError, history_lines};
 
@@ -56,6 +56,37 @@ fn in_flight(driver: &Driver) -> (Vec<Effect>, Vec<Execute>) {
 fn is_uncertain(driver: &Driver, execute: &Execute) -> bool {
     let draft = &driver.workflow.compiled.node(execute.node).draft;
     draft.effect == EffectClass::Writes && !draft.idempotent
+}
+
+impl Driver {
+    /// What is to be decided about the writes that nobody knows the end of.
+    pub fn uncertain_writes(&self) -> Vec<UncertainWrite> {
+        let writes = self.uncertain.iter();
+        writes
+            .map(|execute| self.uncertain_write(execute))
+            .collect()
+    }
+
+    fn uncertain_write(&self, execute: &Execute) -> UncertainWrite {
+        let draft = &self.workflow.compiled.node(execute.node).draft;
+        let key = easel_components::idempotency_key(self.machine.run(), draft, execute);
+        let name = &draft.name;
+        let question = format!(
+            "\"{name}\" was writing when Easel stopped, and its target may or may not have got it. Look there for {key}, \
+             then say whether it happened (with its result), is to be done again, or failed."
+        );
+        UncertainWrite {
+            activation: execute.activation.0,
+            node: draft.id.clone(),
+            name: name.clone(),
+            key: key.into(),
+            since: self
+                .machine
+                .attempt_began(execute.activation)
+                .unwrap_or_default(),
+            question: question.into(),
+        }
+    }
 }
 
 /// Puts back what a kept conversation's journal leaves out: `sys.history`, which follows from what was said.

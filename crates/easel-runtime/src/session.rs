@@ -1,5 +1,7 @@
 //! A conversation with a workflow: what lasts from one run to the next.
 
+mod leaving;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,11 +15,12 @@ use easel_core::{Object, Value};
 use easel_graph::admit::InputError;
 use easel_graph::lower::names::INPUTS;
 use easel_secrets::{Receipt, SecretError};
-use easel_tools::files::{FileDescriptor, FileRequest};
-use easel_tools::references::References;
+
+use leaving::standing_of;
 
 use crate::driver::{Driver, Observer, Parts, TurnEnd};
 use crate::engine::Engine;
+use crate::input::{Input, given, read_files};
 use crate::journal::{
     Conversation, ConversationChange, JournalError, Origin, Said, Standing, UncertainWrite,
 };
@@ -28,54 +31,6 @@ use crate::workflow::Workflow;
 
 /// The variable that shows the conversation as lines.
 pub(crate) const HISTORY: &str = "sys.history";
-
-/// What a user brings to a turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
-    /// What the user says: text, or any JSON. `null`: nothing.
-    pub query: Value,
-    /// Inputs by name, for Begin or for open forms.
-    pub inputs: Object,
-    /// Uploaded files, as descriptors `{id, name, mime_type, created_by}`.
-    pub files: Vec<Value>,
-    /// The user's id.
-    pub user: Option<Arc<str>>,
-    /// What a webhook brought.
-    pub webhook: Option<Object>,
-    /// Handed to the model's chat template.
-    pub chat_template_kwargs: Option<Value>,
-    /// Headers for MCP servers and tools that declare them.
-    pub custom_header: Object,
-}
-
-impl Input {
-    /// What the conversation keeps of it: what the user says; without that, what was filled in, a line for each field.
-    fn said(&self) -> Value {
-        let blank = match &self.query {
-            Value::Null => true,
-            Value::String(text) => text.trim().is_empty(),
-            _ => false,
-        };
-        if !blank || self.inputs.is_empty() {
-            return self.query.clone();
-        }
-        let lines = self.inputs.iter().map(|(name, input)| {
-            let value = input.get("value").unwrap_or(input);
-            format!("{name}: {value}")
-        });
-        Value::from(Vec::from_iter(lines).join("\n"))
-    }
-}
-
-impl From<&str> for Input {
-    /// A turn in which the user says that.
-    fn from(query: &str) -> Input {
-        Input {
-            query: Value::from(query),
-            ..Input::default()
-        }
-    }
-}
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -517,106 +472,6 @@ impl Session {
         Ok(ending)
     }
 
-    /// Takes over what a turn left.
-    fn turn_over(&mut self, end: TurnEnd) -> Ending {
-        let Some(driver) = &self.driver else {
-            return Ending::Finished;
-        };
-        let machine = driver.machine();
-        self.usage = machine.usage();
-        let variables = machine.variables();
-        self.variables = variables.map(|(k, v)| (k.clone(), v.clone())).collect();
-        // What came in before a secret was known.
-        driver.gate().mask_object(&mut self.variables);
-        masking::history(driver.gate(), &mut self.history);
-        let found = References::gather(machine.gathered().iter());
-        let reference = (!found.is_empty()).then(|| found.to_value());
-        self.retrieval.extend(reference.clone());
-        self.waiting = matches!(end, TurnEnd::Waiting);
-        let run = machine.run().clone();
-        let (entry, ending) = match end {
-            TurnEnd::Waiting => {
-                let entry = driver.shown().map(|said| HistoryEntry {
-                    interim: true,
-                    ..HistoryEntry::new("assistant", said)
-                });
-                (entry, Ending::Waiting)
-            }
-            TurnEnd::Uncertain => (None, Ending::Uncertain(driver.uncertain_writes())),
-            TurnEnd::Over(Outcome::Done) => {
-                let mut outputs = driver.outputs();
-                masking::ports(driver.gate(), &mut outputs);
-                let entry = HistoryEntry::new("assistant", outputs.to_object());
-                (Some(entry), Ending::Finished)
-            }
-            TurnEnd::Over(Outcome::Cancelled) => (None, Ending::Cancelled),
-            TurnEnd::Over(Outcome::Failed { node, fault }) => {
-                let node = node.map(|n| self.workflow.compiled.node(n).draft.id.clone());
-                (None, Ending::Failed { node, fault })
-            }
-        };
-        self.leave(entry.clone(), reference, run, &ending);
-        if let Some(entry) = entry {
-            self.remember(entry);
-        }
-        ending
-    }
-
-    /// Hands the driver what goes with the last commit of the turn.
-    fn leave(
-        &mut self,
-        entry: Option<HistoryEntry>,
-        reference: Option<Value>,
-        run: Arc<str>,
-        ending: &Ending,
-    ) {
-        let (Some(kept), Some(driver)) = (&mut self.kept, &mut self.driver) else {
-            return;
-        };
-        let pending = matches!(ending, Ending::Waiting | Ending::Uncertain(_));
-        let mut variables = self.variables.clone();
-        variables.shift_remove(HISTORY);
-        let after = Conversation {
-            variables,
-            memory: self.memory.clone(),
-            kept_inputs: self.kept_inputs.clone(),
-            turns: self.turns,
-            run: pending.then(|| run.clone()),
-        };
-        let from = *kept;
-        let change = driver.change().get_or_insert_with(|| ConversationChange {
-            session: self.id.clone(),
-            from,
-            said: Vec::new(),
-            after: None,
-        });
-        change.after = Some(after);
-        if let Some(entry) = entry {
-            *kept += 1;
-            change.said.push(Said {
-                entry,
-                run,
-                at: self.engine.clock.now(),
-                files: Vec::new(),
-                reference,
-            });
-        }
-    }
-
-    /// Adds what was said to the conversation and, as a line, to `sys.history`.
-    fn remember(&mut self, entry: HistoryEntry) {
-        let line = format!("{}: {}", entry.role, entry.text());
-        self.history.push(entry);
-        let history = self.variables.entry(HISTORY.into());
-        let history = history.or_insert_with(Value::empty_array);
-        if !matches!(history, Value::Array(_)) {
-            *history = Value::empty_array();
-        }
-        if let Value::Array(lines) = history {
-            Arc::make_mut(lines).push(Value::from(line));
-        }
-    }
-
     /// The `sys.*` variables that a turn sets (spec/canvas-engine §3.2).
     fn variables_for(&mut self, input: &Input, files: Option<Value>, resuming: bool) -> Object {
         let mut changed = Object::new();
@@ -693,56 +548,4 @@ fn forget_history(variables: &mut Object, kept: Option<u64>) {
     if kept.is_some() {
         variables.shift_remove(HISTORY);
     }
-}
-
-/// Where a run stands whose turn ended.
-fn standing_of(driver: &Driver, end: &TurnEnd) -> Standing {
-    match end {
-        TurnEnd::Waiting => {
-            let (mut fields, mut tips) = driver.asked().unwrap_or_default();
-            driver.gate().mask_object(&mut fields);
-            driver.gate().mask_text(&mut tips);
-            Standing::Waiting { fields, tips }
-        }
-        TurnEnd::Uncertain => Standing::Uncertain {
-            writes: driver.uncertain_writes(),
-        },
-        TurnEnd::Over(Outcome::Done) => {
-            let mut outputs = driver.outputs();
-            masking::ports(driver.gate(), &mut outputs);
-            Standing::Finished {
-                outputs: outputs.to_object(),
-            }
-        }
-        TurnEnd::Over(Outcome::Cancelled) => Standing::Cancelled,
-        TurnEnd::Over(Outcome::Failed { node, fault }) => Standing::Failed {
-            node: node.map(|n| driver.workflow.compiled.node(n).draft.id.clone()),
-            fault: fault.clone(),
-        },
-    }
-}
-
-/// What a graph is given: inputs by name, or what the user says. Nothing at all is no inputs.
-fn given(input: &Input) -> Value {
-    match input.inputs.is_empty() && !input.query.is_null() {
-        true => input.query.clone(),
-        false => Value::from(input.inputs.clone()),
-    }
-}
-
-/// The texts and images of uploaded files; `None` if there are none.
-async fn read_files(engine: &Engine, input: &Input) -> Result<Option<Value>, TurnError> {
-    if input.files.is_empty() {
-        return Ok(None);
-    }
-    let mut read = Vec::new();
-    for file in &input.files {
-        let request = FileRequest {
-            file: FileDescriptor::from_value(file)?,
-            layout: None,
-        };
-        let content = engine.services.world.files.read(request).await?;
-        read.push(Value::from(content.rendered()));
-    }
-    Ok(Some(Value::from(read)))
 }

@@ -52,7 +52,7 @@ pub use gate::{Door, DoorError, Gate, MaskedStream, Sink, SinkKind, Unset};
 pub use key::Key;
 pub use mask::{MASK, Masker, SHORTEST, TooManySecrets};
 pub use mask_value::Unmasked;
-pub use name::{is_name, names};
+pub use name::{is_name, names, parts};
 pub use provider::{Environment, Provider};
 pub use receipt::{BadReceipt, Receipt, ReceiptEntry, ReceiptSignature, SignedReceipt};
 pub use resolver::{Found, Resolver};

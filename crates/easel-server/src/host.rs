@@ -28,6 +28,8 @@ pub use live::{Events, Live, TurnEnd};
 
 use lanes::{Lane, Lanes};
 
+use crate::telemetry::Telemetry;
+
 /// How long the host waits before it takes up a run whose store failed, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -96,11 +98,13 @@ pub struct Host {
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
     draining: AtomicBool,
     idle: tokio::sync::Notify,
+    telemetry: Telemetry,
 }
 
 /// What a task drives: a conversation, or a run that belongs to none, with what it holds meanwhile.
 struct Work {
     session: Session,
+    origin: Origin,
     live: Arc<Live>,
     place: OwnedSemaphorePermit,
     lane: Option<Lane>,
@@ -109,6 +113,16 @@ struct Work {
 impl Host {
     /// A host over a store, with an engine whose journal is that store.
     pub fn new(store: Store, engine: Arc<Engine>, limits: HostLimits) -> Arc<Host> {
+        Host::watched(store, engine, limits, Telemetry::default())
+    }
+
+    /// A host whose turns are watched. The engine's model and journal may be watched by the same, too.
+    pub fn watched(
+        store: Store,
+        engine: Arc<Engine>,
+        limits: HostLimits,
+        telemetry: Telemetry,
+    ) -> Arc<Host> {
         Arc::new(Host {
             compiled: Compiled::new(limits.compiled),
             lanes: Lanes::default(),
@@ -116,6 +130,7 @@ impl Host {
             live: Mutex::default(),
             draining: AtomicBool::new(false),
             idle: tokio::sync::Notify::new(),
+            telemetry,
             store,
             engine,
             limits,
@@ -135,6 +150,11 @@ impl Host {
     /// Compiled workflows by the hash of their document.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
+    }
+
+    /// What watches the turns.
+    pub fn telemetry(&self) -> &Telemetry {
+        &self.telemetry
     }
 
     /// Turns under way.
@@ -158,6 +178,8 @@ impl Host {
     /// not run, or the host is full or about to stop.
     pub async fn say(self: &Arc<Self>, message: Message) -> Result<Arc<Live>, HostError> {
         let place = self.place()?;
+        self.owns_files(&message.input, &message.origin.owner)
+            .await?;
         let lane = self.lanes.enter(&message.session, message.busy).await?;
         let work = self.turn_of(&message, place, lane).await?;
         Ok(self.spawn_turn(work, message.input))
@@ -211,10 +233,11 @@ impl Host {
         let run: Arc<str> = new_id().into();
         let engine = self.engine.clone();
         let session = Session::kept(engine, workflow, id.clone(), conversation, said)
-            .with_origin(origin)
+            .with_origin(origin.clone())
             .naming_run(run.clone());
         Ok(Work {
             session,
+            origin,
             live: Live::new(run, Some(id.clone())),
             place,
             lane: Some(lane),
@@ -241,11 +264,14 @@ impl Host {
         origin: Origin,
     ) -> Result<Arc<Live>, HostError> {
         let place = self.place()?;
+        self.owns_files(&input, &origin.owner).await?;
         let workflow = self.runnable(&origin.document).await?;
         let run: Arc<str> = new_id().into();
         let session = self.engine.session(&workflow);
+        let session = session.with_origin(origin.clone());
         let work = Work {
-            session: session.with_origin(origin).naming_run(run.clone()),
+            session: session.naming_run(run.clone()),
+            origin,
             live: Live::new(run, None),
             place,
             lane: None,
@@ -258,6 +284,8 @@ impl Host {
     /// # Errors
     /// There is no such run, or it does not wait.
     pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
+        let owner = self.record(run).await?.origin.owner;
+        self.owns_files(&input, &owner).await?;
         let (work, standing) = self.reopened(run).await?;
         match standing {
             Standing::Waiting { .. } => Ok(self.spawn_turn(work, input)),
@@ -436,6 +464,14 @@ impl Host {
         place.map_err(|_| HostError::Full(self.limits.turns))
     }
 
+    /// Refuses files of others.
+    async fn owns_files(&self, input: &Input, owner: &str) -> Result<(), HostError> {
+        match crate::files::foreign(input, owner, &self.store).await? {
+            Some(id) => Err(HostError::ForeignFile(id)),
+            None => Ok(()),
+        }
+    }
+
     /// A workflow that the check does not refuse.
     async fn runnable(&self, document: &str) -> Result<Arc<Workflow>, HostError> {
         let workflow = self.workflow(document).await?;
@@ -500,6 +536,7 @@ impl Host {
         session.take_up(journal)?;
         Ok(Work {
             session,
+            origin: record.origin.clone(),
             live: Live::new(record.id.clone(), record.origin.session.clone()),
             place,
             lane,
@@ -520,15 +557,24 @@ impl Host {
         let host = self.clone();
         tokio::spawn(async move {
             let live = work.live.clone();
-            let mut observe = |event: RunEvent| live.tell(&event);
-            let stopped = live.stopped();
-            let ending = match input {
-                Some(input) => work.session.turn_until(input, &mut observe, stopped).await,
-                None => work.session.go_on(&mut observe, stopped).await,
+            let turn = host.telemetry.turn(live.run(), &work.origin);
+            let mut observe = |event: RunEvent| {
+                turn.saw(&event);
+                live.tell(&event);
             };
+            let stopped = live.stopped();
+            let session = &mut work.session;
+            let ending = turn.within(async {
+                match input {
+                    Some(input) => session.turn_until(input, &mut observe, stopped).await,
+                    None => session.go_on(&mut observe, stopped).await,
+                }
+            });
+            let ending = ending.await;
             let retry = matches!(&ending, Err(TurnError::Journal(JournalError::Store(_))))
                 && live.is_accepted();
             let end = TurnEnd::of(&work.session, ending);
+            turn.over(&end.standing);
             let run = live.run().clone();
             host.lives().remove(&run);
             // The place and the lane are free before anybody hears that the turn is over.

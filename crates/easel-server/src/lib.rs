@@ -5,17 +5,22 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod auth;
+pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
 pub mod rate;
 pub mod serve;
 pub mod settings;
+pub mod telemetry;
+pub mod webhook;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use tokio_util::sync::CancellationToken;
 
 pub use settings::Settings;
 
@@ -30,9 +35,26 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
+    pub(crate) closing: CancellationToken,
+    /// How often webhooks were called.
+    pub(crate) webhooks: rate::Buckets,
 }
 
 impl App {
+    /// By what commands on the same machine are known while this server holds the data folder. For them alone.
+    pub fn local_token(&self) -> &str {
+        self.doorkeeper.token()
+    }
+
+    /// Whether requests need a key: true once one was made.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn needs_key(&self) -> Result<bool, auth::Refused> {
+        self.doorkeeper.is_locked().await
+    }
+
     /// A server over a host.
     pub fn new(host: Arc<Host>, settings: Settings) -> Arc<App> {
         let doorkeeper = Doorkeeper::new(host.store().clone(), &settings);
@@ -40,6 +62,8 @@ impl App {
             host,
             settings,
             doorkeeper,
+            closing: CancellationToken::new(),
+            webhooks: rate::Buckets::default(),
         })
     }
 }
@@ -48,7 +72,14 @@ impl App {
 pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
-    let router = Router::new().merge(health::routes()).layer(limit);
+    let metrics = app.host.telemetry().metrics().clone();
+    let router = Router::new()
+        .merge(health::routes())
+        .merge(mcp::routes(&app))
+        .merge(telemetry::routes())
+        .merge(webhook::routes())
+        .layer(limit)
+        .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
         Some(cors) => router.layer(cors),
         None => router,

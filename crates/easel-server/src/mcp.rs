@@ -7,6 +7,7 @@
 
 mod agents;
 mod ask;
+mod hosted;
 mod names;
 mod schema;
 mod server;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 pub use agents::{
     ANSWERS, Agent, Agents, Answer, Call, Look, Outcome, Question, Refusal, Running, Step,
 };
+pub use hosted::{Hosted, routes};
 pub use names::RESUME;
 pub use server::McpServer;
 pub use tell::RUN;

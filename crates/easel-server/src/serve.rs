@@ -52,8 +52,10 @@ pub async fn serve(
     }
     drop(listener);
     let left = app.host.drain(app.settings.patience).await;
+    app.closing.cancel();
     let closing = graceful.shutdown();
     let _ = tokio::time::timeout(std::time::Duration::from_secs(2), closing).await;
+    app.host.telemetry().flush().await;
     left
 }
 

@@ -65,6 +65,7 @@ CREATE TABLE notes (
     run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
     entry BIGINT NOT NULL,
     counter BIGINT NOT NULL,
+    shown BIGINT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (run, entry, counter)
 );

@@ -68,7 +68,7 @@ impl GcPlan {
             );
             select
                 .value(self.keep)
-                .push(") AS some) >= ")
+                .push(") AS ahead) >= ")
                 .value(self.keep);
         }
     }

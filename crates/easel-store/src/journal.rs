@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use easel_core::event::{Event, Usage};
-use easel_runtime::{Batch, Journal, JournalError, Note, Origin, Standing};
+use easel_runtime::{Batch, EventId, Journal, JournalError, Note, Origin, Standing};
 use futures::future::BoxFuture;
 
 use crate::error::StoreError;
@@ -106,7 +106,7 @@ pub(crate) struct Entry {
     standing: String,
     summary: String,
     usage: Usage,
-    notes: Vec<(i64, i64, String)>,
+    notes: Vec<(EventId, String)>,
     receipt: Option<String>,
     pub(crate) change: Option<Change>,
     held: Vec<Packed>,
@@ -144,11 +144,8 @@ impl Entry {
             }
             body.push_str(&keeper.shorten(to_json(event)));
         }
-        let notes = batch.notes.iter().map(|note| {
-            let entry = i64::try_from(note.id.entry).unwrap_or(i64::MAX);
-            let json = keeper.shorten(note.json.to_string());
-            (entry, i64::from(note.id.counter), json)
-        });
+        let notes = batch.notes.iter();
+        let notes = notes.map(|note| (note.id, keeper.shorten(note.json.to_string())));
         let notes = notes.collect();
         let standing = keeper.shorten(to_json(&batch.standing));
         let errors = match &batch.standing {
@@ -482,11 +479,12 @@ fn rows_of(group: &[&Entry], runs: &HashMap<Arc<str>, Known>) -> Vec<Statement> 
         if entry.count > 0 {
             journal.push(journal_row(entry, number));
         }
-        for (at, counter, json) in &entry.notes {
+        for (id, json) in &entry.notes {
             notes.push([
                 number.into(),
-                (*at).into(),
-                (*counter).into(),
+                id.entry.into(),
+                i64::from(id.counter).into(),
+                id.shown.into(),
                 Bound::from(json),
             ]);
         }
@@ -501,7 +499,7 @@ fn rows_of(group: &[&Entry], runs: &HashMap<Arc<str>, Known>) -> Vec<Statement> 
     );
     // What people saw under a number stays what it is: the first that was written counts.
     statements.extend(in_rows(
-        "INSERT INTO notes (run, entry, counter, body) VALUES ",
+        "INSERT INTO notes (run, entry, counter, shown, body) VALUES ",
         " ON CONFLICT (run, entry, counter) DO NOTHING",
         notes,
     ));
@@ -614,7 +612,7 @@ impl Store {
     /// [`StoreError`] if it cannot be read.
     pub async fn notes(&self, run: &str) -> Result<Vec<Note>, StoreError> {
         let mut connection = self.reader().await?;
-        let select = "SELECT notes.entry, notes.counter, notes.body FROM notes JOIN runs ON runs.number = notes.run \
+        let select = "SELECT notes.entry, notes.counter, notes.shown, notes.body FROM notes JOIN runs ON runs.number = notes.run \
                       WHERE runs.id = $1 ORDER BY notes.entry, notes.counter";
         let rows = connection.rows(Statement::new(select).with(run)).await?;
         let bodies = rows.iter().map(|row| row.text("body"));
@@ -622,10 +620,10 @@ impl Store {
         let restorer = Restorer::fetch(&mut connection, bodies.iter().map(String::as_str)).await?;
         let notes = rows.iter().zip(bodies).map(|(row, body)| {
             Ok(Note {
-                id: easel_runtime::EventId {
+                id: EventId {
                     entry: row.count("entry")?,
                     counter: u32::try_from(row.int("counter")?).unwrap_or(u32::MAX),
-                    shown: 0,
+                    shown: row.count("shown")?,
                 },
                 json: restorer.restore(body)?.into(),
             })

@@ -19,6 +19,7 @@
 //! [`Store`] is a [`Journal`](easel_runtime::Journal), and has a method for each thing one asks of the records. What is
 //! written is safe once the future is done: in SQLite one writer commits for all who wait, with one fsync; in PostgreSQL a
 //! few do. What reads never waits for what writes.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod agents;
 mod error;

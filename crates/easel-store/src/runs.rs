@@ -234,6 +234,14 @@ impl RunFilter {
         Ok(select)
     }
 
+    /// The SQL of the statement for a page, for those who want to know how the database reads it.
+    ///
+    /// # Errors
+    /// [`StoreError::Cursor`].
+    pub fn sql(&self) -> Result<String, StoreError> {
+        Ok(self.select()?.into_sql())
+    }
+
     fn limit(&self) -> usize {
         match self.limit {
             0 => 30,

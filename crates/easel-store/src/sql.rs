@@ -135,6 +135,10 @@ impl Statement {
         self
     }
 
+    pub(crate) fn into_sql(self) -> String {
+        self.sql.into_owned()
+    }
+
     /// More text.
     pub(crate) fn push(&mut self, sql: &str) -> &mut Statement {
         self.sql.to_mut().push_str(sql);

@@ -95,6 +95,7 @@ impl Store {
         let (readers, writers, count) = match location {
             Location::Folder(folder) => {
                 make_folder(folder)?;
+                keep_private(&folder.join(DATABASE));
                 let options = SqliteConnectOptions::new()
                     .filename(folder.join(DATABASE))
                     .create_if_missing(true)
@@ -137,9 +138,6 @@ impl Store {
             }
         };
         schema::migrate(&writers, &location.to_string()).await?;
-        if let Location::Folder(folder) = location {
-            keep_private(&folder.join(DATABASE));
-        }
         let worker: Arc<str> = new_id().into();
         Ok(Store(Arc::new(Inner {
             location: location.clone(),
@@ -333,11 +331,17 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// A folder that was there before may be open to others; the database is not.
+/// A folder that was there before may be open to others; the database is not, nor what SQLite puts beside it.
 fn keep_private(_file: &Path) {
     #[cfg(unix)]
     {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        let _ = fs::set_permissions(_file, mode);
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        // Whatever fails here, opening the database says it better.
+        let _ = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(_file);
+        let _ = fs::set_permissions(_file, fs::Permissions::from_mode(0o600));
     }
 }

@@ -1,9 +1,16 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use easel_server::Settings;
+use easel_server::host::Busy;
+use easel_server::rate::Rate;
+
+use crate::data::DataArguments;
 
 /// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
@@ -27,6 +34,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a workflow and show its answer.
     Run(Box<RunArguments>),
+    /// Serve workflows over HTTP: agents, runs, webhooks, OpenAI and MCP, with everything kept.
+    Serve(Box<ServeArguments>),
     /// Say what is wrong or doubtful about workflows, without running them.
     Check(CheckArguments),
     /// Run case folders with their scripted worlds and compare what happens with what is expected.
@@ -149,6 +158,109 @@ pub struct RunArguments {
     /// Write the receipt of the last run to this file: which secrets went where. `easel receipt` shows it.
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub receipt: Option<PathBuf>,
+}
+
+/// Arguments of `easel serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The server ends on Ctrl-C or SIGTERM once turns under way are done, or after --patience; what is
+left then, or after any crash, goes on at the next start.
+
+Examples:
+  easel serve
+  easel keys new laptop && easel serve --listen 0.0.0.0:9380
+  easel serve --database postgres://easel@db/easel --model gpt-4o-mini@openai")]
+pub struct ServeArguments {
+    /// Where to listen. Port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value_t = Settings::LISTEN, env = "EASEL_LISTEN")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub data: DataArguments,
+    #[command(flatten)]
+    pub world: WorldArguments,
+
+    /// What becomes of a message to a conversation that is answering another.
+    #[arg(long, value_enum, default_value_t = WhenBusy::Queue, help_heading = "Limits")]
+    pub busy: WhenBusy,
+    /// Turns under way at once; further ones are refused.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4096,
+        help_heading = "Limits"
+    )]
+    pub turns: usize,
+    /// Requests to models under way at once, over all runs.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1024,
+        help_heading = "Limits"
+    )]
+    pub models: usize,
+    /// Calls of tools under way at once, over all runs.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1024,
+        help_heading = "Limits"
+    )]
+    pub tools: usize,
+    /// Scripts under way at once, over all runs.
+    #[arg(long, value_name = "N", default_value_t = 64, help_heading = "Limits")]
+    pub code: usize,
+    /// Requests that each key may make: N/second, N/minute, N/hour or N/day.
+    #[arg(long, value_name = "N/TIME", value_parser = rate, help_heading = "Limits")]
+    pub rate: Option<Rate>,
+    /// Seconds that turns under way may take when the server is asked to stop.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 20,
+        help_heading = "Limits"
+    )]
+    pub patience: u64,
+    /// An origin whose pages may call the server from a browser (https://app.example.com). May be repeated.
+    #[arg(long, value_name = "ORIGIN", help_heading = "Limits")]
+    pub cors: Vec<String>,
+}
+
+/// What becomes of a message to a busy conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhenBusy {
+    /// It waits for its turn.
+    Queue,
+    /// It is refused.
+    Refuse,
+}
+
+impl From<WhenBusy> for Busy {
+    fn from(when: WhenBusy) -> Busy {
+        match when {
+            WhenBusy::Queue => Busy::Queue,
+            WhenBusy::Refuse => Busy::Refuse,
+        }
+    }
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    let wrong = || format!("`{text}` is no rate; write it as 100/minute");
+    let (limit, per) = text.split_once('/').ok_or_else(wrong)?;
+    let seconds = match per {
+        "second" | "s" => 1,
+        "minute" | "m" => 60,
+        "hour" | "h" => 3_600,
+        "day" | "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let limit: u32 = limit.parse().map_err(|_| wrong())?;
+    match limit {
+        0 => Err("a rate of 0 would let nobody in".to_owned()),
+        limit => Ok(Rate {
+            limit,
+            per: Duration::from_secs(seconds),
+        }),
+    }
 }
 
 /// Where models and tools are.

@@ -9,6 +9,7 @@ mod components;
 mod config;
 mod convert;
 mod crash;
+mod data;
 mod document;
 mod exit;
 mod explain;
@@ -23,6 +24,7 @@ mod receipt;
 mod requirements;
 mod run;
 mod secrets;
+mod serve;
 mod snippet;
 mod source;
 mod wrap;
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
         Command::CrashTest(arguments) => crash::crash_test(&arguments),

@@ -32,6 +32,9 @@ use show::Show;
 pub use input::name_the_message;
 pub use setup::models_and_tools;
 
+/// What a shell reports of a program that was interrupted.
+pub const INTERRUPTED: i32 = 130;
+
 /// Runs a workflow.
 pub fn run(arguments: &RunArguments) -> Result<Exit, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -199,8 +202,6 @@ fn advice(code: &str) -> Option<&'static str> {
 
 /// Resolves when somebody presses Ctrl-C. Pressed again, it ends the program at once.
 async fn stopped(impatience: &mut JoinSet<()>) {
-    /// What a shell reports of a program that was interrupted.
-    const INTERRUPTED: i32 = 130;
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

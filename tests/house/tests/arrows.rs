@@ -52,6 +52,11 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-components",
         ],
     ),
+    (
+        "easel-store",
+        &["easel-core", "easel-secrets", "easel-runtime"],
+    ),
+    ("easel-server", &["easel-runtime", "easel-store"]),
     // The binary uses the library as anybody else would, and the words of the crates below it.
     (
         "easel",
@@ -68,6 +73,8 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-sandbox",
             "easel-components",
             "easel-runtime",
+            "easel-store",
+            "easel-server",
         ],
     ),
 ];

@@ -65,6 +65,11 @@ fn begin() -> Component {
         "object",
         "The body of a webhook's request, as its schema declares it.",
     )
+    .port(
+        "request",
+        "object",
+        "The whole request of a webhook: `query`, `headers`, `body` and `content_type`.",
+    )
     .ports_from_keys("inputs")
     .primary_first()
 }

@@ -12,6 +12,9 @@ pub enum HostError {
     /// There is no such run.
     #[error("there is no run {0}")]
     NoRun(String),
+    /// The file is somebody else's, which nobody needs to know.
+    #[error("there is no file {0}; upload it first")]
+    ForeignFile(String),
     /// There is no such document.
     #[error("the workflow with the hash {0} is not in the store")]
     NoDocument(String),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use easel_runtime::{EventKind, Object, RunEvent, Standing, Timestamp, Value};
+use easel_runtime::{Logged, Object, Standing, Timestamp, Value};
 use futures::stream::BoxStream;
 use rmcp::model::ContentBlock;
 
@@ -118,18 +118,20 @@ pub enum Step {
 
 impl Step {
     /// The step that an event is for a caller, if any.
-    pub fn of(event: &RunEvent) -> Option<Step> {
-        let line = match &event.kind {
-            EventKind::NodeStarted { subject, .. } => subject.name().clone(),
-            EventKind::ToolCall { subject, tool, .. } => {
-                format!("{} called {tool}", subject.name()).into()
-            }
-            EventKind::AttemptFailed { subject, .. } => {
-                format!("{} is tried again", subject.name()).into()
-            }
-            _ => return None,
+    pub fn of(event: &Logged) -> Option<Step> {
+        let name = event.name();
+        if !matches!(name, "node_started" | "tool_call" | "attempt_failed") {
+            return None;
+        }
+        let data: serde_json::Value = serde_json::from_str(event.data()).ok()?;
+        let text = |name: &str| data.get(name).and_then(|value| value.as_str());
+        let node = text("component_name")?;
+        let line = match name {
+            "tool_call" => format!("{node} called {}", text("tool_name")?),
+            "attempt_failed" => format!("{node} is tried again"),
+            _ => node.to_owned(),
         };
-        Some(Step::Progress(line))
+        Some(Step::Progress(line.into()))
     }
 }
 
@@ -196,7 +198,7 @@ impl Outcome {
             Standing::Waiting { fields, tips } => Outcome::Waiting(Question {
                 number,
                 key: ANSWERS.into(),
-                text: tips.clone(),
+                text: joined(said, tips),
                 fields: fields.clone(),
             }),
             Standing::Uncertain { writes } => Outcome::Uncertain {
@@ -214,6 +216,15 @@ impl Outcome {
             },
             Standing::Cancelled => Outcome::Cancelled,
         })
+    }
+}
+
+/// A question, behind what was said before it.
+fn joined(said: &str, tips: &Arc<str>) -> Arc<str> {
+    match (said.trim(), tips.trim()) {
+        ("", _) => tips.clone(),
+        (said, "") => said.into(),
+        (said, tips) => format!("{said}\n\n{tips}").into(),
     }
 }
 

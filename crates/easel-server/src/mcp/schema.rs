@@ -54,6 +54,17 @@ pub fn from_elicitation(fields: &Object, content: &serde_json::Value) -> Object 
     answers
 }
 
+/// The fields that take files.
+pub fn files(fields: &Object) -> impl Iterator<Item = Arc<str>> {
+    let files = fields
+        .iter()
+        .filter(|(_, declaration)| Kind::of(declaration) == Kind::File);
+    files
+        .map(|(key, _)| key.clone())
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
 /// Checks arguments against a schema that was made here.
 ///
 /// # Errors

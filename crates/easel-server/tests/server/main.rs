@@ -4,3 +4,4 @@
 mod host;
 mod mcp;
 mod support;
+mod telemetry;

@@ -1,7 +1,8 @@
-//! The MCP server, with agents that are made up.
+//! The MCP server: the protocol with agents that are made up, and the agents of a server.
 
 mod client;
 mod fake;
+mod hosted;
 
 use std::time::Duration;
 

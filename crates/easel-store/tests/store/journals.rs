@@ -160,7 +160,7 @@ both! {
 
     async fn notes_come_back_in_order_and_the_first_of_a_number_stays(bench) {
         let note = |entry, counter, json: &str| Note {
-            id: EventId { entry, counter },
+            id: EventId { entry, counter, shown: 3 },
             json: json.into(),
         };
         let long = format!(r#"{{"event":"warning","data":{{"message":"{}","n":1e2}}}}"#, "w".repeat(50_000));

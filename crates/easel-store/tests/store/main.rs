@@ -1,4 +1,5 @@
 //! What a store keeps, against both databases.
+#![allow(clippy::unwrap_used)]
 
 mod agents;
 mod bench;

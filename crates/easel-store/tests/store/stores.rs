@@ -1,1 +1,267 @@
-//! To come.
+//! Opening, locking and closing; how much it holds.
+
+use std::sync::Arc;
+
+use easel_runtime::{Batch, Journal, JournalError, Origin, Standing};
+use easel_store::{Location, RunFilter, Store, StoreError};
+use sqlx::{AssertSqlSafe, Row};
+
+use crate::bench::{both, completed, first, later};
+
+#[test]
+fn a_place_is_a_folder_or_the_url_of_a_database() {
+    assert_eq!(Location::parse("data"), Location::Folder("data".into()));
+    assert_eq!(
+        Location::parse("sqlite:x"),
+        Location::Folder("sqlite:x".into())
+    );
+    let url = "postgres://easel:secret@db:5432/easel?sslmode=require";
+    assert_eq!(Location::parse(url), Location::Database(url.into()));
+    assert_eq!(Location::parse(url).to_string(), "postgres://db:5432/easel");
+    assert_eq!(
+        Location::parse("postgresql://db/x").to_string(),
+        "postgresql://db/x"
+    );
+    let tricky = Location::parse("postgres://u:p@ss@db/x?password=secret");
+    assert_eq!(tricky.to_string(), "postgres://db/x");
+}
+
+#[test]
+fn one_server_writes_in_a_folder_and_the_next_is_told_who() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("a/b");
+    let lock = Store::lock_folder(&data).unwrap();
+    let error = Store::lock_folder(&data).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { .. }));
+    let text = error.to_string();
+    assert!(
+        text.contains(&format!("process {}", std::process::id())),
+        "{text}"
+    );
+    drop(lock);
+    Store::lock_folder(&data).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_stored_is_for_nobody_else_to_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let store = Store::open(&Location::Folder(data.clone())).await.unwrap();
+    store.append(first("a", "me")).await.unwrap();
+    assert_eq!(data.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    for file in std::fs::read_dir(&data).unwrap() {
+        let file = file.unwrap();
+        let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", file.path());
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_used_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let error = Store::open(&Location::Folder(file.join("data")))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Folder { .. }), "{error}");
+    std::fs::write(
+        folder.path().join("easel.db"),
+        "not a database, and long enough to be looked at",
+    )
+    .unwrap();
+    let error = Store::open(&Location::Folder(folder.path().to_owned()))
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("not a database"), "{error}");
+    let error = Store::open(&Location::parse("postgres://u:secret@127.0.0.1:1/x"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_of_a_later_version_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = Location::Folder(folder.path().to_owned());
+    Store::open(&location).await.unwrap().close().await;
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("easel.db"));
+    let mut connection = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let later = "INSERT INTO _sqlx_migrations SELECT 99, description, installed_on, success, checksum, execution_time \
+                 FROM _sqlx_migrations WHERE version = 1";
+    sqlx::raw_sql(later).execute(&mut connection).await.unwrap();
+    let error = Store::open(&location).await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::Newer { version: 99, .. }),
+        "{error}"
+    );
+}
+
+both! {
+    async fn what_was_sent_before_closing_is_written_and_what_comes_later_is_refused(bench) {
+        let writing = (0..100).map(|n| {
+            let store = bench.store.clone();
+            tokio::spawn(async move { store.append(first(&format!("run {n}"), "me")).await })
+        });
+        let writing: Vec<_> = writing.collect();
+        tokio::task::yield_now().await;
+        bench.close().await;
+        let mut written = Vec::new();
+        for (n, done) in writing.into_iter().enumerate() {
+            match done.await.unwrap() {
+                Ok(()) => written.push(n),
+                Err(error) => assert_eq!(error, JournalError::Store("the store is closed".into())),
+            }
+        }
+        assert!(bench.append(first("late", "me")).await.is_err());
+        assert!(matches!(bench.rename_session("x", "y").await, Err(StoreError::Closed)));
+        let other = bench.other().await;
+        for n in written {
+            assert_eq!(other.read(&format!("run {n}")).await.unwrap().len(), 1);
+        }
+        assert_eq!(other.read("late").await.unwrap(), []);
+    }
+
+    async fn what_reads_does_not_wait_for_what_writes(bench) {
+        bench.append(first("a", "me")).await.unwrap();
+        let writer = tokio::spawn({
+            let store = bench.store.clone();
+            async move {
+                let text = "text ".repeat(50_000);
+                for n in 1..30 {
+                    store.append(later("a", n, vec![completed(n, format!("{n} {text}"))])).await.unwrap();
+                }
+            }
+        });
+        let mut seen = 0;
+        while !writer.is_finished() {
+            let length = bench.read("a").await.unwrap().len();
+            assert!(length >= seen, "what was there stays");
+            seen = length;
+            bench.ping().await.unwrap();
+        }
+        writer.await.unwrap();
+        assert_eq!(bench.read("a").await.unwrap().len(), 30);
+    }
+}
+
+/// 100,000 runs, and each list is read along an index that has its order already.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_hold_at_a_hundred_thousand_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&Location::Folder(folder.path().to_owned()))
+        .await
+        .unwrap();
+    let runs = 100_000;
+    let origins: Vec<Arc<Origin>> = (0..50)
+        .map(|n| {
+            Arc::new(Origin {
+                owner: format!("owner {}", n % 5).into(),
+                agent: format!("agent {n}").into(),
+                session: Some(format!("session {n}").into()),
+                ..Origin::default()
+            })
+        })
+        .collect();
+    for some in (0..runs).collect::<Vec<usize>>().chunks(10_000) {
+        let begun = some.iter().map(|n| {
+            let mut batch = Batch::new(format!("run {n}"), 0, Vec::new());
+            batch.origin = Some(origins[n % origins.len()].clone());
+            if n % 1_000 > 0 {
+                batch.standing = Standing::Finished {
+                    outputs: Default::default(),
+                };
+            }
+            store.append(batch)
+        });
+        for begun in futures::future::join_all(begun).await {
+            begun.unwrap();
+        }
+    }
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("easel.db"));
+    let mut connection = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let base = RunFilter::default;
+    for (filter, index) in [
+        (base(), "runs_created"),
+        (
+            RunFilter {
+                owners: vec!["owner 1".into()],
+                ..base()
+            },
+            "runs_owner",
+        ),
+        (
+            RunFilter {
+                agents: vec!["agent 1".into()],
+                ..base()
+            },
+            "runs_agent",
+        ),
+        (
+            RunFilter {
+                session: Some("session 1".into()),
+                ..base()
+            },
+            "runs_session",
+        ),
+        (
+            RunFilter {
+                states: vec!["running".into()],
+                ..base()
+            },
+            "runs_state",
+        ),
+        (
+            RunFilter {
+                since: Some(5),
+                until: Some(i64::MAX),
+                ..base()
+            },
+            "runs_created",
+        ),
+        (
+            RunFilter {
+                owners: vec!["owner 1".into()],
+                cursor: Some(format!("{}-9", i64::MAX)),
+                ..base()
+            },
+            "runs_owner",
+        ),
+    ] {
+        let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", filter.sql().unwrap()));
+        let rows = sqlx::query(explain)
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+        let plan: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
+        let plan = plan.join("\n");
+        assert!(
+            plan.contains(&format!("USING INDEX {index}")),
+            "{filter:?}: {plan}"
+        );
+        assert!(
+            !plan.contains("TEMP B-TREE"),
+            "{filter:?} is sorted: {plan}"
+        );
+        let page = store.runs(&filter).await.unwrap();
+        assert_eq!(page.items.len(), 30);
+    }
+    // What a start needs.
+    let claimed = store.claim_running("worker", 1_000).await.unwrap();
+    assert_eq!(claimed.len(), 100);
+    assert_eq!(
+        store
+            .run_counts()
+            .await
+            .unwrap()
+            .iter()
+            .map(|count| count.runs)
+            .sum::<u64>(),
+        runs as u64
+    );
+}

@@ -48,12 +48,43 @@ impl Server {
 
     /// A client that speaks 2026-07-28, with these capabilities.
     pub fn modern(&self, user: &str, can: Value) -> Client {
-        Client::new(&self.url, user, Some(can))
+        Client::new(&self.url, ("x-user", user.to_owned()), Some(can))
     }
 
     /// A client of the revision before, with a session.
     pub async fn session(&self, user: &str, can: Value) -> Client {
-        let mut client = Client::new(&self.url, user, None);
+        Client::session(&self.url, ("x-user", user.to_owned()), can).await
+    }
+}
+
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: String,
+    /// By what the server knows it: a header.
+    known: (&'static str, String),
+    /// What it can do, if it says so with every request.
+    can: Option<Value>,
+    pub session: Option<String>,
+}
+
+impl Client {
+    /// A client; with `can` one that speaks 2026-07-28.
+    pub fn new(url: &str, known: (&'static str, String), can: Option<Value>) -> Client {
+        // Only for plain HTTP, but the client wants to know.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Client {
+            http: reqwest::Client::new(),
+            url: url.to_owned(),
+            known,
+            can,
+            session: None,
+        }
+    }
+
+    /// A client of the revision before, with a session.
+    pub async fn session(url: &str, known: (&'static str, String), can: Value) -> Client {
+        let mut client = Client::new(url, known, None);
         let answer = client
             .post(json!({
                 "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -73,30 +104,6 @@ impl Server {
         client.tell("notifications/initialized", json!({})).await;
         client
     }
-}
-
-#[derive(Clone)]
-pub struct Client {
-    http: reqwest::Client,
-    url: String,
-    user: String,
-    /// What it can do, if it says so with every request.
-    can: Option<Value>,
-    pub session: Option<String>,
-}
-
-impl Client {
-    fn new(url: &str, user: &str, can: Option<Value>) -> Client {
-        // Only for plain HTTP, but the client wants to know.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Client {
-            http: reqwest::Client::new(),
-            url: url.to_owned(),
-            user: user.to_owned(),
-            can,
-            session: None,
-        }
-    }
 
     pub async fn post(&self, message: Value) -> reqwest::Response {
         self.post_with(message, &[]).await
@@ -106,7 +113,7 @@ impl Client {
         let mut request = self
             .http
             .post(&self.url)
-            .header("x-user", &self.user)
+            .header(self.known.0, &self.known.1)
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream");
         let version = match self.can {
@@ -127,6 +134,17 @@ impl Client {
             request = request.header(*name, *value);
         }
         request.body(message.to_string()).send().await.unwrap()
+    }
+
+    /// The stream of a session that belongs to no request.
+    pub async fn listen(&self) -> reqwest::Response {
+        let request = self
+            .http
+            .get(&self.url)
+            .header(self.known.0, &self.known.1)
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", self.session.as_ref().unwrap());
+        request.send().await.unwrap()
     }
 
     /// A request, and what comes back.

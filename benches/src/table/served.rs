@@ -1,0 +1,316 @@
+//! A server: how soon it is ready, how fast it answers, and what it holds in memory and on disk.
+//!
+//! It is `easel serve` as it is built beside this program, a process of its own for each row.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use serde_json::{Value as Json, json};
+
+use crate::bare::BARE;
+use crate::engine;
+use crate::http::Connection;
+use crate::pairs::median;
+use crate::process::only;
+use crate::server::{Server, megabytes};
+use crate::wrk::{self, Load};
+
+/// Where clients of the old API ask an agent.
+const ASK: &str = "/api/v1/agents/chat/completions";
+
+/// Connections that ask beside each other where a row makes many runs.
+const CLIENTS: usize = 32;
+
+/// How long what a server has finished with may linger before its memory is looked at.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// Prints the rows.
+pub fn rows() -> Result<(), Box<dyn Error>> {
+    let this = std::env::current_exe()?;
+    let easel = this.with_file_name("easel");
+    if !easel.exists() {
+        println!("\nNo rows for the server: build it with `cargo build --release -p easel`.");
+        return Ok(());
+    }
+    // 1,000 streams need as many files, on both sides.
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
+
+    let easel = Easel(easel);
+    starts(&easel)?;
+    match wrk::is_there() {
+        true => answers(&this, &easel)?,
+        false => {
+            println!("\nNo row for answers over HTTP: it takes `wrk`, from the system's packages.")
+        }
+    }
+    waiting_runs(&easel)?;
+    streams(&easel)?;
+    many_stored(&easel)?;
+    conversation(&easel)
+}
+
+/// The program.
+struct Easel(PathBuf);
+
+impl Easel {
+    /// A server over a folder, once it is ready.
+    fn serve(&self, folder: &Path) -> Result<Server, Box<dyn Error>> {
+        let data = folder.join("data");
+        let words: [OsString; 3] = ["serve".into(), "--data".into(), data.into()];
+        Server::start(&self.0, &words)
+    }
+}
+
+/// How long it takes from nothing to the first answer, on an empty folder, and what it holds then.
+fn starts(easel: &Easel) -> Result<(), Box<dyn Error>> {
+    let mut times = Vec::new();
+    let mut resident = 0.0;
+    for _ in 0..10 {
+        let folder = engine::folder()?;
+        let server = easel.serve(folder.path())?;
+        times.push(server.ready);
+        thread::sleep(SETTLED / 10);
+        resident = server.resident()?.max(resident);
+    }
+    let ready = median(times);
+    only(
+        "`easel serve`, from start to ready, empty folder",
+        "100 ms",
+        format_args!("{ready:.1?}"),
+    );
+    only("the same at rest, memory", "40 MB", megabytes(resident));
+    Ok(())
+}
+
+/// Begin and Message, not streamed, beside a bare handler.
+fn answers(this: &Path, easel: &Easel) -> Result<(), Box<dyn Error>> {
+    const PAIRS: usize = 5;
+    let folder = engine::folder()?;
+    let server = easel.serve(folder.path())?;
+    let bare = Server::announced(this, &[BARE.into(), folder.path().into()])?;
+    let agent = agent(&server, "answers", &benches::chain(0))?;
+    let body = json!({"agent_id": agent, "query": "hello", "stream": false});
+    let ours = wrk::script(folder.path(), "ours", ASK, &body)?;
+    let theirs = wrk::script(folder.path(), "theirs", "/", &body)?;
+    said(&ask(&mut server.connect()?, &body)?, "hello")?;
+
+    let mut pairs: Vec<(Load, Load)> = Vec::new();
+    for _ in 0..=PAIRS {
+        let load = (
+            wrk::load(server.address, &ours)?,
+            wrk::load(bare.address, &theirs)?,
+        );
+        pairs.push(load);
+    }
+    // The first pair warms up.
+    pairs.remove(0);
+    said(&ask(&mut server.connect()?, &body)?, "hello")?;
+    let of = |value: fn(&(Load, Load)) -> f64| {
+        let mut values: Vec<f64> = pairs.iter().map(value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    };
+    let ratios = of(|(ours, theirs)| ours.rate / theirs.rate);
+    let (ours, theirs) = (of(|(ours, _)| ours.rate), of(|(_, theirs)| theirs.rate));
+    let (late, theirs_late) = (of(|(ours, _)| ours.p99_ms), of(|(_, theirs)| theirs.p99_ms));
+    let middle = PAIRS / 2;
+    println!(
+        "| Begin and Message over HTTP, durable, 64 connections / a bare handler that has a row committed | ratio 0.4 \
+         | {:.0}/s | {:.0}/s | {:.2} ({:.2} to {:.2}) | |",
+        ours[middle],
+        theirs[middle],
+        ratios[middle],
+        ratios[1],
+        ratios[PAIRS - 2],
+    );
+    println!(
+        "| the same, slowest of 100 | 50 ms | {:.1} ms | {:.1} ms | {:.2} | |",
+        late[middle],
+        theirs_late[middle],
+        late[middle] / theirs_late[middle],
+    );
+    Ok(())
+}
+
+/// What runs cost that wait for an answer.
+fn waiting_runs(easel: &Easel) -> Result<(), Box<dyn Error>> {
+    let folder = engine::folder()?;
+    let server = easel.serve(folder.path())?;
+    let form = agent(&server, "form", &benches::form())?;
+    let body = json!({"agent_id": form, "query": "hello", "stream": false});
+    // What serving takes at all.
+    at_once(&server, 1_000, &body, "user_inputs")?;
+    thread::sleep(SETTLED);
+    let before = server.resident()?;
+    at_once(&server, 10_000, &body, "user_inputs")?;
+    thread::sleep(SETTLED);
+    let more = server.resident()? - before;
+    only(
+        "10,000 runs that wait for an answer, memory",
+        "20 MB",
+        megabytes(more),
+    );
+    Ok(())
+}
+
+/// What open streams cost.
+fn streams(easel: &Easel) -> Result<(), Box<dyn Error>> {
+    let folder = engine::folder()?;
+    let server = easel.serve(folder.path())?;
+    let form = agent(&server, "form", &benches::form())?;
+    let body = json!({"agent_id": form, "query": "hello", "stream": false});
+    at_once(&server, 1_000, &body, "user_inputs")?;
+    let runs = server
+        .connect()?
+        .ask("GET", "/v1/runs?state=waiting&limit=100", None)?;
+    let ids = runs
+        .pointer("/runs")
+        .and_then(Json::as_array)
+        .ok_or("the list has runs")?;
+    let ids: Vec<&str> = ids
+        .iter()
+        .filter_map(|run| run.get("id")?.as_str())
+        .collect();
+    if ids.is_empty() {
+        return Err("no run waits".into());
+    }
+    thread::sleep(SETTLED);
+    let before = server.resident()?;
+    let mut open = Vec::new();
+    for id in ids.iter().cycle().take(1_000) {
+        let mut connection = server.connect()?;
+        connection.listen(&format!("/v1/runs/{id}/events"))?;
+        open.push(connection);
+    }
+    thread::sleep(SETTLED);
+    let more = server.resident()? - before;
+    only("1,000 open event streams, memory", "60 MB", megabytes(more));
+    Ok(())
+}
+
+/// How soon a server is ready that has many runs behind it.
+fn many_stored(easel: &Easel) -> Result<(), Box<dyn Error>> {
+    let folder = engine::folder()?;
+    let server = easel.serve(folder.path())?;
+    let hello = agent(&server, "hello", &benches::chain(0))?;
+    let body = json!({"agent_id": hello, "query": "hello", "stream": false});
+    at_once(&server, 100_000, &body, "hello")?;
+    drop(server);
+    let size = stored(folder.path())?;
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        times.push(easel.serve(folder.path())?.ready);
+    }
+    let ready = median(times);
+    only(
+        "ready again after 100,000 stored runs",
+        "2 s",
+        format_args!("{ready:.1?}"),
+    );
+    only(
+        "100,000 runs of Begin and Message, disk",
+        "",
+        megabytes(size),
+    );
+    Ok(())
+}
+
+/// What a long conversation takes on disk.
+fn conversation(easel: &Easel) -> Result<(), Box<dyn Error>> {
+    const TURNS: usize = 50;
+    let folder = engine::folder()?;
+    let server = easel.serve(folder.path())?;
+    let speaker = agent(&server, "speaker", &benches::speaker(100_000))?;
+    let mut connection = server.connect()?;
+    let mut session = Json::Null;
+    let (start, mut half) = (stored(folder.path())?, 0.0);
+    for turn in 0..TURNS {
+        let body = json!({"agent_id": speaker, "query": format!("turn {turn}"), "stream": false, "session_id": session});
+        let answer = ask(&mut connection, &body)?;
+        said(&answer, &format!("turn {turn}"))?;
+        session = answer["data"]["session_id"].clone();
+        if turn + 1 == TURNS / 2 {
+            half = stored(folder.path())? - start;
+        }
+    }
+    let whole = stored(folder.path())?;
+    only(
+        "a conversation of 50 turns with 100 kB each, disk",
+        "8 MB",
+        megabytes(whole),
+    );
+    let growth = (whole - start - half) / half;
+    only(
+        "its second half / its first",
+        "ratio 1.2",
+        format_args!("{growth:.2}"),
+    );
+    Ok(())
+}
+
+/// Makes an agent of a canvas.
+fn agent(server: &Server, title: &str, canvas: &[u8]) -> Result<String, Box<dyn Error>> {
+    let dsl: Json = serde_json::from_slice(canvas)?;
+    let body = json!({"title": title, "dsl": dsl});
+    let made = server
+        .connect()?
+        .ask("POST", "/api/v1/agents", Some(&body))?;
+    let id = made["data"]["id"].as_str().map(str::to_owned);
+    id.ok_or_else(|| format!("no agent was made: {made}").into())
+}
+
+fn ask(connection: &mut Connection, body: &Json) -> Result<Json, Box<dyn Error>> {
+    connection.ask("POST", ASK, Some(body))
+}
+
+/// An answer that does not say what it should is no answer.
+fn said(answer: &Json, expected: &str) -> Result<(), Box<dyn Error>> {
+    match answer["code"] == 0 && answer.to_string().contains(expected) {
+        true => Ok(()),
+        false => Err(format!("the answer does not say {expected:?}: {answer:.300}").into()),
+    }
+}
+
+/// Asks so often, several at the same time.
+fn at_once(
+    server: &Server,
+    count: usize,
+    body: &Json,
+    expected: &str,
+) -> Result<(), Box<dyn Error>> {
+    let address = server.address;
+    let client = move || -> Result<(), String> {
+        let mut connection = Connection::open(address).map_err(|error| error.to_string())?;
+        for _ in 0..count.div_ceil(CLIENTS) {
+            let answer = ask(&mut connection, body).map_err(|error| error.to_string())?;
+            said(&answer, expected).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(client)).collect();
+        for client in clients {
+            client.join().map_err(|_| "a client panicked")??;
+        }
+        Ok(())
+    })
+}
+
+/// What lies in a folder, in bytes.
+fn stored(folder: &Path) -> Result<f64, Box<dyn Error>> {
+    let mut bytes = 0.0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        bytes += match entry.file_type()?.is_dir() {
+            true => stored(&entry.path())?,
+            false => entry.metadata()?.len() as f64,
+        };
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,83 @@
+//! Uploaded files: kept in the store, read by runs, and never by another owner's.
+
+use std::sync::Arc;
+
+use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::{ToolError, World};
+use easel_runtime::{Input, Value};
+use easel_store::{Store, StoreError};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+/// The files of the store, as runs read them.
+pub struct StoredFiles(Store);
+
+impl StoredFiles {
+    /// A world whose files are those of the store.
+    pub fn of(store: &Store, world: World) -> World {
+        World {
+            files: Arc::new(StoredFiles(store.clone())),
+            ..world
+        }
+    }
+}
+
+impl FileStore for StoredFiles {
+    fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
+        let (id, name) = (request.file.id, request.file.name);
+        let failed = move |message: String| ToolError::Failed {
+            what: name.clone(),
+            message,
+        };
+        async move {
+            let record = self.0.file(&id).await;
+            let bytes = self.0.file_bytes(&id).await;
+            let (record, bytes) = match (record, bytes) {
+                (Ok(Some(record)), Ok(Some(bytes))) => (record, bytes),
+                (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
+                _ => return Err(failed(format!("There is no file {id}; upload it first."))),
+            };
+            if record.mime.starts_with("image/") {
+                return Ok(FileContent::image(&*record.mime, &bytes));
+            }
+            match String::from_utf8(bytes) {
+                Ok(text) => Ok(FileContent::Text {
+                    name: record.name.to_string(),
+                    text,
+                }),
+                Err(_) => Err(failed(
+                    "It is neither text nor an image; this version reads no other documents."
+                        .to_owned(),
+                )),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// The first file in what a user brings that is not theirs, by its id. Whoever a request says made a file does not count.
+pub(crate) async fn foreign(
+    input: &Input,
+    owner: &str,
+    store: &Store,
+) -> Result<Option<String>, StoreError> {
+    let mut ids = Vec::new();
+    let mut todo: Vec<&Value> = input.files.iter().chain(input.inputs.values()).collect();
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Object(members) => {
+                ids.extend(members.get("id").and_then(Value::as_str));
+                todo.extend(members.values());
+            }
+            Value::Array(items) => todo.extend(items.iter()),
+            _ => {}
+        }
+    }
+    for id in ids {
+        let file = store.file(id).await?;
+        if file.is_some_and(|file| *file.owner != *owner) {
+            return Ok(Some(id.to_owned()));
+        }
+    }
+    Ok(None)
+}
