@@ -13,6 +13,7 @@ use easel_core::effect::{Effect, Execute};
 use easel_core::event::{Completion, Event, Fact, Fault, Usage};
 use easel_core::machine::RunLife;
 use easel_core::{Object, Value};
+use futures::FutureExt;
 
 use crate::driver::{Driver, Observer, Parts};
 use crate::journal::{Said, UncertainWrite};
@@ -150,6 +151,7 @@ impl Session {
     }
 
     /// Drives a run that was [taken up](Session::take_up) until its turn ends, or ends it as cancelled once `stop` resolves.
+    /// One that waits goes on waiting, and nothing is written.
     ///
     /// # Errors
     /// The journal failed.
@@ -158,7 +160,12 @@ impl Session {
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
-        self.drive(None, observe, stop).await
+        let mut stop = std::pin::pin!(stop.fuse());
+        match (self.waiting, (&mut stop).now_or_never()) {
+            (true, None) => Ok(Ending::Waiting),
+            (false, None) => self.drive(None, observe, stop).await,
+            (_, Some(())) => self.drive(None, observe, std::future::ready(())).await,
+        }
     }
 
     /// Says what became of an uncertain write. [`Session::go_on`] drives the run on.

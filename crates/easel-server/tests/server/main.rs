@@ -4,4 +4,5 @@
 mod host;
 mod mcp;
 mod support;
+mod taking_up;
 mod telemetry;
