@@ -72,6 +72,8 @@ def python():
 
 def quarters(values):
     """The median and the middle half, as text."""
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 

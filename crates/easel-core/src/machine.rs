@@ -43,7 +43,7 @@ pub use run::RunLife;
 use rustc_hash::FxHashMap;
 
 use crate::bind::{Activation, Inputs};
-use crate::effect::{Effect, Outcome, Reaction};
+use crate::effect::{Effect, Outcome, Reaction, Scope};
 use crate::event::{Event, Fact, Fault, Ports, Start, Timestamp, Usage};
 use crate::workflow::{NodeId, Workflow};
 use crate::{Object, Value};
@@ -270,6 +270,12 @@ impl Machine {
         Some(self.frames.node(site)?.attempt)
     }
 
+    /// The passes around a firing that is under way, outermost first.
+    pub fn scope_of(&self, activation: Activation) -> Option<Scope> {
+        let frame = self.active.get(&activation)?.frame;
+        Some(self.frames.get(frame)?.passes.clone())
+    }
+
     /// When the attempt of a firing that is under way began.
     pub fn attempt_began(&self, activation: Activation) -> Option<Timestamp> {
         let site = *self.active.get(&activation)?;
@@ -289,6 +295,22 @@ impl Machine {
     /// Where a node stands; of a node in a body, in the body's last pass. `None` if that never began.
     pub fn life_of(&self, node: NodeId) -> Option<NodeLife> {
         Some(self.frames.node(self.last_site(node)?)?.life)
+    }
+
+    /// What the last pass of a container calls by that name: its number, its item. `None` if no pass ever began.
+    pub fn pass_value(&self, container: NodeId, name: &str) -> Option<&Value> {
+        let body = &self.frames.node(self.last_site(container)?)?.inner;
+        self.frames.get(body.readable()?)?.item.get(name)
+    }
+
+    /// Firings that began and are not settled, in the order in which they began, each with where its node stands.
+    pub fn unsettled(&self) -> Vec<(Activation, NodeLife)> {
+        let active = self.active.iter();
+        let lives = active.map(|(&activation, &site)| (activation, self.frames.life(site)));
+        let begun = |life: NodeLife| life.attempting() || matches!(life, NodeLife::Inside | NodeLife::Asking | NodeLife::Resting);
+        let mut unsettled: Vec<_> = lives.filter(|&(_, life)| begun(life)).collect();
+        unsettled.sort_unstable_by_key(|&(activation, _)| activation);
+        unsettled
     }
 
     /// A node in the last pass of every body around it.

@@ -37,14 +37,17 @@ mod graph;
 mod input;
 mod journal;
 mod log;
+mod lookup;
 mod masking;
 mod projection;
 mod python;
 mod receipts;
 mod recovery;
+mod requirements;
 mod script;
 mod session;
 mod speech;
+mod steps;
 mod timings;
 mod wire;
 mod workflow;
@@ -62,10 +65,15 @@ pub use journal::{
     Said, Standing, UncertainWrite,
 };
 pub use log::{Logged, log, state_at};
+pub use lookup::{Looked, NoSuchReference, look_up};
 pub use python::modules_of;
 pub use recovery::{Decision, NoStart, NoSuchWrite};
+pub use requirements::{
+    NeededSecret, Requirement, Requirements, SecretState, Supply, secrets_needed,
+};
 pub use script::{ScriptUses, ScriptedWorld};
 pub use session::{Ending, Session, TurnError};
+pub use steps::{StepRecord, StepState, steps};
 pub use timings::Timings;
 pub use workflow::{LoadError, Workflow};
 

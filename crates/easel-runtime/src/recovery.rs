@@ -105,6 +105,14 @@ pub(crate) fn restore_history(journal: &mut [Event], said: &[HistoryEntry]) {
     }
 }
 
+/// The inputs that a run began with.
+fn begun_with(journal: &[Event]) -> Option<Object> {
+    let Fact::Started(start) = &journal.first()?.fact else {
+        return None;
+    };
+    Some(start.context.get("inputs")?.as_object()?.clone())
+}
+
 impl Session {
     /// Takes up a run of this conversation from its journal. Nothing happens yet: [`Session::go_on`] drives it, and if it
     /// waits, so does the conversation.
@@ -122,8 +130,9 @@ impl Session {
         turn.history = Arc::new(self.history.clone());
         // The journal has them without their values.
         let headers = std::mem::take(&mut turn.custom_header);
-        if !turn.inputs.is_empty() {
-            self.kept_inputs = turn.inputs.clone();
+        // What an answer filled in is no input of Begin's.
+        if let Some(inputs) = begun_with(&journal).filter(|inputs| !inputs.is_empty()) {
+            self.kept_inputs = inputs;
         }
         self.turns = self.turns.max(turn.number + 1);
         let run = machine.run().clone();

@@ -9,17 +9,23 @@ pub mod files;
 pub mod health;
 pub mod host;
 pub mod mcp;
+
+pub mod openapi;
+mod patience;
+pub mod ragflow;
 pub mod rate;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;
+pub mod templates;
+pub mod v1;
 pub mod webhook;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tokio_util::sync::CancellationToken;
 
 pub use settings::Settings;
@@ -35,6 +41,8 @@ pub struct App {
     pub settings: Settings,
     /// Who may come in.
     pub(crate) doorkeeper: Doorkeeper,
+    /// The description of all routes, as JSON.
+    pub(crate) description: std::sync::OnceLock<bytes::Bytes>,
     /// Cancelled when the server is about to end its connections: clients that are cut off then leave their runs going.
     pub(crate) closing: CancellationToken,
     /// How often webhooks were called.
@@ -62,6 +70,7 @@ impl App {
             host,
             settings,
             doorkeeper,
+            description: std::sync::OnceLock::new(),
             closing: CancellationToken::new(),
             webhooks: rate::Buckets::default(),
         })
@@ -73,12 +82,21 @@ pub fn router(app: Arc<App>) -> Router {
     let limit = DefaultBodyLimit::max(app.settings.body_limit);
     let cors = serve::cors(&app.settings);
     let metrics = app.host.telemetry().metrics().clone();
-    let router = Router::new()
-        .merge(health::routes())
-        .merge(mcp::routes(&app))
-        .merge(telemetry::routes())
-        .merge(webhook::routes())
+    let (router, description) = openapi::describe([
+        health::routes(),
+        v1::routes(),
+        mcp::routes(&app).into(),
+        telemetry::routes().into(),
+        ragflow::routes(&app.settings).into(),
+        webhook::routes().into(),
+    ]);
+    let description = serde_json::to_vec(&description).unwrap_or_default();
+    let _ = app.description.set(description.into());
+    let patience = app.settings.body_time;
+    let slow = move |request, next| patience::bound(patience, request, next);
+    let router = router
         .layer(limit)
+        .layer(from_fn(slow))
         .layer(from_fn_with_state(metrics, telemetry::count));
     let router = match cors {
         Some(cors) => router.layer(cors),

@@ -79,7 +79,8 @@ CREATE INDEX receipts_run ON receipts (run, number);
 
 CREATE TABLE workers (
     id TEXT PRIMARY KEY,
-    seen BIGINT NOT NULL
+    seen BIGINT NOT NULL,
+    lock_key BIGINT NOT NULL
 );
 
 CREATE TABLE agents (

@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use easel_core::event::{Event, Usage};
-use easel_runtime::{Batch, EventId, Journal, JournalError, Note, Origin, Standing};
+use easel_runtime::{Batch, Journal, JournalError};
 use futures::future::BoxFuture;
 
+use crate::entry::{Change, Entry, Known, is_heavy};
 use crate::error::StoreError;
-use crate::runs::summary;
 use crate::sql::{Bound, Connection, Statement, in_rows};
 use crate::store::{Store, now};
-use crate::values::{self, Keeper, Packed, Restorer, to_json};
-
-/// Above this size a batch is made ready where it keeps nobody else from working.
-const HEAVY: usize = 256 * 1024;
+use crate::values::{self, Restorer};
 
 impl Journal for Store {
     fn append(&self, batch: Batch) -> BoxFuture<'_, Result<(), JournalError>> {
@@ -72,185 +69,6 @@ impl Store {
                 events.len()
             ))),
         }
-    }
-}
-
-/// Whether making it ready takes long: an estimate from the texts that are easy to reach.
-fn is_heavy(batch: &Batch) -> bool {
-    use easel_core::event::Fact;
-    let text = |value: &easel_core::Value| match value {
-        easel_core::Value::String(text) => text.len(),
-        easel_core::Value::Array(items) => items.len() * 64,
-        easel_core::Value::Object(members) => members.len() * 64,
-        _ => 0,
-    };
-    let event = |event: &Event| match &event.fact {
-        Fact::Completed { completion, .. } => completion.ports.iter().map(|(_, v)| text(v)).sum(),
-        Fact::Started(start) => {
-            start.variables.values().map(text).sum::<usize>() + text(&start.context)
-        }
-        _ => 0,
-    };
-    batch.events.iter().map(event).sum::<usize>() > HEAVY
-}
-
-/// A batch, ready to be written.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) run: Arc<str>,
-    pub(crate) from: u64,
-    count: u64,
-    body: String,
-    origin: Option<Arc<Origin>>,
-    state: &'static str,
-    standing: String,
-    summary: String,
-    usage: Usage,
-    notes: Vec<(EventId, String)>,
-    receipt: Option<String>,
-    pub(crate) change: Option<Change>,
-    held: Vec<Packed>,
-}
-
-/// What changes in a conversation, ready to be written.
-#[derive(Debug)]
-pub(crate) struct Change {
-    pub(crate) session: Arc<str>,
-    pub(crate) from: u64,
-    said: Vec<String>,
-    said_held: Vec<Packed>,
-    after: Option<(String, u32)>,
-    after_held: Vec<Packed>,
-    /// What the session's last error is now, if that is known.
-    errors: Option<String>,
-}
-
-/// What is known of a run that is under way, so that its next batch need not ask.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    number: i64,
-    length: u64,
-    state: &'static str,
-    usage: Usage,
-}
-
-impl Entry {
-    pub(crate) fn new(batch: Batch) -> Entry {
-        let mut keeper = Keeper::default();
-        let mut body = String::new();
-        for event in &batch.events {
-            if !body.is_empty() {
-                body.push('\n');
-            }
-            body.push_str(&keeper.shorten(to_json(event)));
-        }
-        let notes = batch.notes.iter();
-        let notes = notes.map(|note| (note.id, keeper.shorten(note.json.to_string())));
-        let notes = notes.collect();
-        let standing = keeper.shorten(to_json(&batch.standing));
-        let errors = match &batch.standing {
-            Standing::Failed { fault, .. } => Some(fault.message.to_string()),
-            Standing::Finished { .. } => Some(String::new()),
-            _ => None,
-        };
-        let change = batch.conversation.map(|change| {
-            let (mut for_said, mut for_after) = (Keeper::default(), Keeper::default());
-            let said = change
-                .said
-                .iter()
-                .map(|said| for_said.shorten(to_json(said)));
-            let after = change.after.as_ref();
-            Change {
-                session: change.session.clone(),
-                from: change.from,
-                said: said.collect(),
-                said_held: for_said.into_held(),
-                after: after.map(|after| (for_after.shorten(to_json(after)), after.turns)),
-                after_held: for_after.into_held(),
-                errors,
-            }
-        });
-        Entry {
-            run: batch.run,
-            from: batch.from,
-            count: batch.events.len() as u64,
-            body,
-            origin: batch.origin,
-            state: batch.standing.name(),
-            standing,
-            summary: summary(&batch.standing),
-            usage: batch.usage,
-            notes,
-            receipt: batch.receipt.as_ref().map(to_json),
-            change,
-            held: keeper.into_held(),
-        }
-    }
-
-    /// What is known of the run once this is written.
-    fn known(&self, number: i64) -> Known {
-        Known {
-            number,
-            length: self.from + self.count,
-            state: self.state,
-            usage: self.usage,
-        }
-    }
-
-    fn taken(&self, there: u64) -> JournalError {
-        JournalError::Taken {
-            run: self.run.to_string(),
-            from: self.from,
-            there,
-        }
-    }
-
-    /// The row of a run that begins, up to `worker`.
-    fn run_row(&self, worker: &str, at: i64) -> [Bound; 20] {
-        let origin = self.origin.clone().unwrap_or_default();
-        [
-            Bound::from(&self.run),
-            Bound::from(&origin.document),
-            Bound::from(&origin.agent),
-            Bound::from(&origin.version),
-            Bound::from(origin.session.as_deref()),
-            Bound::from(&origin.owner),
-            Bound::from(&origin.user),
-            Bound::from(&origin.key),
-            Bound::from(&origin.trigger),
-            Bound::from(&origin.traceparent),
-            Bound::from(self.state),
-            Bound::from(&self.standing),
-            Bound::from(&self.summary),
-            Bound::from(self.usage.prompt_tokens),
-            Bound::from(self.usage.completion_tokens),
-            Bound::from(self.usage.total_tokens),
-            Bound::from(self.usage.calls),
-            Bound::from(at),
-            Bound::from(at),
-            Bound::from(self.driven_by(worker)),
-        ]
-    }
-
-    /// What of the run's row changes with a batch, behind its number.
-    fn standing_row(&self, number: i64, worker: &str, at: i64) -> [Bound; 10] {
-        [
-            Bound::from(number),
-            Bound::from(self.state),
-            Bound::from(&self.standing),
-            Bound::from(&self.summary),
-            Bound::from(self.usage.prompt_tokens),
-            Bound::from(self.usage.completion_tokens),
-            Bound::from(self.usage.total_tokens),
-            Bound::from(self.usage.calls),
-            Bound::from(at),
-            Bound::from(self.driven_by(worker)),
-        ]
-    }
-
-    /// A run belongs to a worker as long as something is under way.
-    fn driven_by(&self, worker: &str) -> Option<String> {
-        (self.state == "running").then(|| worker.to_owned())
     }
 }
 
@@ -603,31 +421,4 @@ async fn apply(connection: &mut Connection, change: &Change, at: i64) -> Result<
         values::let_go(connection, &[values::lasting(&change.session)], &keep).await?;
     }
     Ok(())
-}
-
-impl Store {
-    /// What people saw of a run that cannot be computed from its events, in order.
-    ///
-    /// # Errors
-    /// [`StoreError`] if it cannot be read.
-    pub async fn notes(&self, run: &str) -> Result<Vec<Note>, StoreError> {
-        let mut connection = self.reader().await?;
-        let select = "SELECT notes.entry, notes.counter, notes.shown, notes.body FROM notes JOIN runs ON runs.number = notes.run \
-                      WHERE runs.id = $1 ORDER BY notes.entry, notes.counter";
-        let rows = connection.rows(Statement::new(select).with(run)).await?;
-        let bodies = rows.iter().map(|row| row.text("body"));
-        let bodies: Vec<String> = bodies.collect::<Result<_, _>>()?;
-        let restorer = Restorer::fetch(&mut connection, bodies.iter().map(String::as_str)).await?;
-        let notes = rows.iter().zip(bodies).map(|(row, body)| {
-            Ok(Note {
-                id: EventId {
-                    entry: row.count("entry")?,
-                    counter: u32::try_from(row.int("counter")?).unwrap_or(u32::MAX),
-                    shown: row.count("shown")?,
-                },
-                json: restorer.restore(body)?.into(),
-            })
-        });
-        notes.collect()
-    }
 }

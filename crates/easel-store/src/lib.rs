@@ -22,11 +22,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod agents;
+mod entry;
 mod error;
 mod files;
 mod gc;
 mod journal;
 mod keys;
+mod notes;
 mod receipts;
 mod runs;
 mod schema;

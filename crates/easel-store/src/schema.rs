@@ -1,5 +1,7 @@
 //! The tables, and how an older database gets them.
 
+use std::time::Duration;
+
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AssertSqlSafe, SqlSafeStr};
 
@@ -42,12 +44,26 @@ fn migrator(sqlite: bool) -> Migrator {
     Migrator::with_migrations(migrations.collect())
 }
 
+/// How often SQLite is asked again, where another process may be making the tables at the same moment.
+const TRIES: u32 = 10;
+
 /// Brings the database to the version of this Easel.
 pub(crate) async fn migrate(pool: &Pool, place: &str) -> Result<(), StoreError> {
     let migrator = migrator(pool.is_sqlite());
-    let done = match pool {
-        Pool::Sqlite(pool) => migrator.run(pool).await,
-        Pool::Postgres(pool) => migrator.run(pool).await,
+    let mut tries = 0;
+    let done = loop {
+        tries += 1;
+        let done = match pool {
+            Pool::Sqlite(pool) => migrator.run(pool).await,
+            Pool::Postgres(pool) => migrator.run(pool).await,
+        };
+        match done {
+            // PostgreSQL has a lock for it, SQLite has none.
+            Err(MigrateError::ExecuteMigration(..)) if pool.is_sqlite() && tries < TRIES => {
+                tokio::time::sleep(Duration::from_millis(20 * u64::from(tries))).await;
+            }
+            done => break done,
+        }
     };
     done.map_err(|error| match error {
         MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => {

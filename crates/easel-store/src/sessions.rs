@@ -9,6 +9,7 @@ use crate::runs;
 use crate::sql::{Bound, Connection, Row, Statement, anywhere, in_rows};
 use crate::store::{Listed, PageNumber, Store, new_id, now};
 use crate::values::{self, Keeper, Restorer, to_json};
+use crate::versions::VersionRecord;
 
 /// A session, without what was said in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,6 +308,29 @@ impl Store {
             .with(name)
             .with(name.to_lowercase())
             .with(now())
+            .with(id);
+        self.write(move |connection| {
+            let update = update.clone();
+            Box::pin(async move { Ok(connection.execute(update).await? > 0) })
+        })
+        .await
+    }
+
+    /// Lets the next run of a session go by another version of its agent; false if the session is not there. A run that is
+    /// under way or waits keeps the one it began with.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be written.
+    pub async fn move_session(
+        &self,
+        id: &str,
+        version: &VersionRecord,
+    ) -> Result<bool, StoreError> {
+        let update = "UPDATE sessions SET document = $1, version = $2, version_title = $3 WHERE id = $4";
+        let update = Statement::new(update)
+            .with(&version.document)
+            .with(&version.id)
+            .with(&version.title)
             .with(id);
         self.write(move |connection| {
             let update = update.clone();

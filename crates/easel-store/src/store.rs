@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures::future::BoxFuture;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -61,6 +62,8 @@ struct Inner {
     readers: Pool,
     writer: Writer,
     worker: Arc<str>,
+    /// The connection to PostgreSQL that holds the lock of the worker, if it drives runs.
+    presence: Mutex<Option<Connection>>,
 }
 
 impl fmt::Debug for Store {
@@ -79,8 +82,8 @@ pub struct FolderLock {
 const DATABASE: &str = "easel.db";
 /// The file that a writing server locks.
 const LOCK: &str = "easel.lock";
-/// Connections that read.
-const READERS: u32 = 4;
+/// Connections that read. In PostgreSQL one of them holds the lock of the worker.
+const READERS: u32 = 5;
 /// Connections to PostgreSQL that write.
 const WRITERS: u32 = 4;
 /// How long a statement waits for another process that writes in the same folder.
@@ -144,6 +147,7 @@ impl Store {
             readers,
             writer: Writer::start(&writers, count, &worker),
             worker,
+            presence: Mutex::default(),
         })))
     }
 
@@ -218,7 +222,18 @@ impl Store {
     /// Writes what waits, then closes. Whoever asks for more is told that the store is closed.
     pub async fn close(&self) {
         self.0.writer.close().await;
+        if let Some(connection) = self.0.presence.lock().await.take() {
+            connection.discard();
+        }
         self.0.readers.close().await;
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        self.0.readers.is_sqlite()
+    }
+
+    pub(crate) fn presence(&self) -> &Mutex<Option<Connection>> {
+        &self.0.presence
     }
 
     pub(crate) fn writer(&self) -> &Writer {

@@ -215,6 +215,28 @@ impl Store {
             .ok_or_else(|| unknown("version", &saved))
     }
 
+    /// Whether a document is the draft or a version of an agent of that owner.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    pub async fn owns_document(&self, owner: &str, hash: &str) -> Result<bool, StoreError> {
+        let select = "SELECT 1 AS one FROM agents WHERE owner = $1 AND (document = $2 OR EXISTS \
+                      (SELECT 1 FROM versions WHERE versions.agent = agents.id AND versions.document = $2)) LIMIT 1";
+        let select = Statement::new(select).with(owner).with(hash);
+        Ok(self.row(select).await?.is_some())
+    }
+
+    /// Whether a document is the draft or a version of an agent.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    pub async fn has_document(&self, agent: &str, hash: &str) -> Result<bool, StoreError> {
+        let select = "SELECT 1 AS one FROM agents WHERE id = $1 AND (document = $2 OR EXISTS \
+                      (SELECT 1 FROM versions WHERE versions.agent = agents.id AND versions.document = $2)) LIMIT 1";
+        let select = Statement::new(select).with(agent).with(hash);
+        Ok(self.row(select).await?.is_some())
+    }
+
     /// Deletes a version; false if it was not there. The draft and what runs by it are not touched.
     ///
     /// # Errors

@@ -1,4 +1,8 @@
 //! Who drives which run, and what becomes of the runs of those who are gone.
+//!
+//! In a folder there is one worker at a time. In PostgreSQL each holds an advisory lock as long as its process lives: when
+//! that is killed, the database lets the lock go at once, and its runs can be taken over. A worker whose machine is cut off
+//! keeps its lock for a while; that it was not heard of tells that it is gone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,24 +12,40 @@ use crate::sql::Statement;
 use crate::store::{Store, now};
 use crate::values;
 
-/// A worker of a shared database that was not heard of for so long is gone.
+/// A worker of a shared database that was not heard of for so long is gone, whatever it holds.
 pub const GONE_AFTER: Duration = Duration::from_secs(30);
 
+/// Workers of a shared database that are there: heard of lately, and with their lock. An advisory lock is shown in two halves.
+const THERE: &str = "SELECT workers.id FROM workers JOIN pg_locks ON pg_locks.locktype = 'advisory' \
+                     AND pg_locks.granted AND pg_locks.objsubid = 1 \
+                     AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+                     AND ((pg_locks.classid::bigint << 32) | pg_locks.objid::bigint) = workers.lock_key \
+                     WHERE workers.seen >= ";
+
+/// The number of a worker's advisory lock.
+fn lock_key(worker: &str) -> i64 {
+    let digits = values::hash(worker.as_bytes());
+    // Fifteen of them fit, and none of the numbers is negative.
+    i64::from_str_radix(&digits[..15], 16).unwrap_or(0)
+}
+
 impl Store {
-    /// Says that a worker is there; to be said again well before [`GONE_AFTER`] is over.
+    /// Says that a worker is there; to be said before it drives the first run, and again well before [`GONE_AFTER`] is over,
+    /// until it retires. The runs of one that never says so are for others.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be written.
     pub async fn heartbeat(&self, worker: &str) -> Result<(), StoreError> {
+        self.hold_lock(worker).await?;
         let worker = worker.to_owned();
         self.write(move |connection| {
             let worker = worker.clone();
             Box::pin(async move {
-                let upsert = "INSERT INTO workers (id, seen) VALUES ($1, $2) \
+                let upsert = "INSERT INTO workers (id, seen, lock_key) VALUES ($1, $2, $3) \
                               ON CONFLICT (id) DO UPDATE SET seen = excluded.seen";
-                connection
-                    .execute(Statement::new(upsert).with(worker).with(now()))
-                    .await?;
+                let key = lock_key(&worker);
+                let upsert = Statement::new(upsert).with(worker).with(now()).with(key);
+                connection.execute(upsert).await?;
                 // Those who are long gone have no runs any more, and nobody looks for them.
                 let old = now() - 100 * i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
                 let delete = "DELETE FROM workers WHERE seen < $1";
@@ -38,11 +58,36 @@ impl Store {
         .await
     }
 
+    /// Takes the lock that says that this process lives, and takes it again if its connection was lost.
+    async fn hold_lock(&self, worker: &str) -> Result<(), StoreError> {
+        if self.is_folder() {
+            return Ok(());
+        }
+        let mut presence = self.presence().lock().await;
+        if let Some(mut connection) = presence.take()
+            && connection
+                .row(Statement::new("SELECT 1 AS one"))
+                .await
+                .is_ok()
+        {
+            *presence = Some(connection);
+            return Ok(());
+        }
+        let mut connection = self.reader().await?;
+        let lock = Statement::new("SELECT CAST(pg_try_advisory_lock($1) AS int)::bigint AS locked");
+        connection.row(lock.with(lock_key(worker))).await?;
+        *presence = Some(connection);
+        Ok(())
+    }
+
     /// Says that a worker goes: what it still drives is for others.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be written.
     pub async fn retire(&self, worker: &str) -> Result<(), StoreError> {
+        if let Some(connection) = self.presence().lock().await.take() {
+            connection.discard();
+        }
         let worker = worker.to_owned();
         self.write(move |connection| {
             let worker = worker.clone();
@@ -84,8 +129,11 @@ impl Store {
                     update.value(&worker);
                     if !connection.is_sqlite() {
                         let since = now() - i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
-                        update.push(" AND worker NOT IN (SELECT id FROM workers WHERE seen >= ");
-                        update.value(since).push(")");
+                        update
+                            .push(" AND worker NOT IN (")
+                            .push(THERE)
+                            .value(since)
+                            .push(")");
                     }
                     update
                         .push(")) ORDER BY created, number LIMIT ")

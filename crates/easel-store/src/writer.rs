@@ -13,8 +13,9 @@ use easel_runtime::JournalError;
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::entry::{Entry, Known};
 use crate::error::StoreError;
-use crate::journal::{self, Cache, Entry, Known, Refused};
+use crate::journal::{self, Cache, Refused};
 use crate::sql::{Connection, Pool, Statement};
 use crate::store::Commits;
 
@@ -36,6 +37,8 @@ pub(crate) struct Writer {
 struct Counters {
     transactions: AtomicU64,
     batches: AtomicU64,
+    /// Whose turn it is to do work that may go any way.
+    turn: AtomicU64,
 }
 
 type Batched = oneshot::Sender<Result<(), JournalError>>;
@@ -92,16 +95,16 @@ impl Writer {
         }
     }
 
-    fn send(&self, by: &str, job: Job) -> Result<(), StoreError> {
-        let place = self.hasher.hash_one(by) as usize % self.queues.len().max(1);
-        let queue = self.queues.get(place).ok_or(StoreError::Closed)?;
+    fn send(&self, place: usize, job: Job) -> Result<(), StoreError> {
+        let queue = self.queues.get(place % self.queues.len().max(1));
+        let queue = queue.ok_or(StoreError::Closed)?;
         queue.send(job).map_err(|_| StoreError::Closed)
     }
 
     pub(crate) async fn append(&self, entry: Entry) -> Result<(), JournalError> {
         let (batched, done) = oneshot::channel();
-        let run = entry.run.clone();
-        self.send(&run, Job::Batch(Box::new(entry), batched))?;
+        let place = self.hasher.hash_one(&entry.run) as usize;
+        self.send(place, Job::Batch(Box::new(entry), batched))?;
         done.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -129,7 +132,8 @@ impl Writer {
                     }
                 })
             });
-            self.send(&tries.to_string(), Job::Work(job))?;
+            let place = self.counters.turn.fetch_add(1, Ordering::Relaxed);
+            self.send(place as usize, Job::Work(job))?;
             tries += 1;
             match done.await {
                 Ok(Err(error)) if error.is_transient() && tries < TRIES => {}

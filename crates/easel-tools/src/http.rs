@@ -13,6 +13,38 @@ use crate::error::ToolError;
 pub trait HttpSender: Send + Sync {
     /// The response, whatever its status: a status is no error here.
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>>;
+
+    /// A response with its body as it came, of at most `limit` bytes. A sender that knows texts only gives their bytes.
+    fn fetch(
+        &self,
+        request: HttpRequest,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Fetched, ToolError>> {
+        let what = request.url.clone();
+        let sent = self.send(request);
+        Box::pin(async move {
+            let response = sent.await?;
+            if response.body.len() as u64 > limit {
+                return Err(ToolError::TooLarge { what, limit });
+            }
+            Ok(Fetched {
+                status: response.status,
+                media_type: response.header("content-type").map(str::to_owned),
+                bytes: response.body.into_bytes(),
+            })
+        })
+    }
+}
+
+/// A response whose body is no text, or need not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The status code.
+    pub status: u16,
+    /// What it says that the body is, as the header has it.
+    pub media_type: Option<String>,
+    /// The body.
+    pub bytes: Vec<u8>,
 }
 
 /// One request. The sender checks `url` and `proxy` with [`crate::guard`], at every redirect anew.

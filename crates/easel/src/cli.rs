@@ -19,6 +19,7 @@ use crate::data::DataArguments;
 Examples:
   easel new hello.json                      write a small canvas
   easel new hello.yaml                      write a small graph
+  easel new --list                          show the templates
   easel run hello.yaml \"Ada\"                run it
   easel check my-canvas.json                say what is wrong with a workflow
   easel explain maybe-missing               say more about one of its remarks
@@ -55,13 +56,8 @@ pub enum Command {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Write a small workflow that runs as it is, without a model or a key: a graph as .yaml, a canvas as .json.
-    #[command(after_help = "Examples:\n  easel new hello.yaml\n  easel new hello.json")]
-    New {
-        /// Where to write it. A file that is there is never overwritten.
-        #[arg(default_value = "hello.json", value_name = "NAME", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
-    },
+    /// Write a workflow to begin with: a small one that runs as it is, or one of the templates.
+    New(NewArguments),
     /// Put a graph with everything that belongs to it into one archive.
     Pack(PackArguments),
     /// Take an archive apart into a folder.
@@ -568,6 +564,30 @@ pub struct RequirementsArguments {
     pub json: bool,
     #[command(flatten)]
     pub world: WorldArguments,
+}
+
+/// Arguments of `easel new`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without a template the workflow is a graph (.yaml) or a canvas (.json) that runs without a model or
+a key. A template is a canvas.
+
+Examples:
+  easel new hello.yaml
+  easel new hello.json
+  easel new --list
+  easel new --template support-triage
+  easel new triage.json --template support-triage")]
+pub struct NewArguments {
+    /// Where to write it: hello.json, or the template's name, if this is not given. A file that is there is never overwritten.
+    #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The template to begin with.
+    #[arg(long, value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// List the templates.
+    #[arg(long, conflicts_with_all = ["file", "template"])]
+    pub list: bool,
 }
 
 /// Arguments of `easel receipt`.

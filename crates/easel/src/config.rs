@@ -10,6 +10,7 @@ use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
+use easel_server::telemetry::TraceSettings;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
@@ -31,6 +32,37 @@ pub struct Config {
     pub http: HttpSettings,
     /// Where the Python of graphs runs.
     pub python: PythonSettings,
+    /// Where the traces of a server go.
+    pub telemetry: TelemetrySettings,
+}
+
+/// `[telemetry]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// The collector that takes traces by OTLP over HTTP, without `/v1/traces`; without it there are none.
+    pub otlp_endpoint: Option<String>,
+    /// The name of the service; `easel` unless told.
+    pub service_name: Option<String>,
+    /// The share of traces that are kept, 0 to 1; all unless told.
+    pub trace_share: Option<f64>,
+}
+
+impl TelemetrySettings {
+    /// Where traces go, by the file and the variables of OpenTelemetry.
+    pub fn traces(&self) -> Option<TraceSettings> {
+        let file = self.otlp_endpoint.as_deref().map(|collector| {
+            let mut traces = TraceSettings::to(collector);
+            if let Some(service) = &self.service_name {
+                traces.service.clone_from(service);
+            }
+            if let Some(share) = self.trace_share {
+                traces.share = share.clamp(0.0, 1.0);
+            }
+            traces
+        });
+        TraceSettings::of(file, |name| std::env::var(name).ok())
+    }
 }
 
 /// `[http]`.

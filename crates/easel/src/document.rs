@@ -1,23 +1,15 @@
-//! `easel export`, `easel new` and `easel schema`.
+//! `easel export` and `easel schema`.
 
 use std::convert::Infallible;
-use std::io::Write;
 use std::path::Path;
 
 use easel_runtime::Engine;
-use easel_runtime::graphs::source::Format;
 
 use crate::exit::Exit;
 use crate::lift::Lifted;
 use crate::out;
 use crate::problem::Problem;
 use crate::source::Source;
-
-/// A canvas that runs as it is.
-const CANVAS: &str = include_str!("document/starter.json");
-
-/// A graph that runs as it is.
-const GRAPH: &str = include_str!("document/starter.yaml");
 
 /// Prints a workflow in today's form. What was rewritten goes to standard error.
 pub fn export(file: &Path) -> Result<Exit, Problem> {
@@ -47,31 +39,6 @@ pub fn export(file: &Path) -> Result<Exit, Problem> {
         false => out::line(&text),
     }
     Ok(Exit::Done)
-}
-
-/// Writes a small workflow that runs as it is. It never overwrites a file.
-pub fn new(file: &Path) -> Result<Exit, Problem> {
-    let graph = Format::of_path(file) == Format::Yaml;
-    let starter = if graph { GRAPH } else { CANVAS };
-    let written =
-        std::fs::File::create_new(file).and_then(|mut out| out.write_all(starter.as_bytes()));
-    match written {
-        Ok(()) => {
-            out::line(&format!(
-                "Wrote {0}. Try: easel run {0} \"Ada\"",
-                file.display()
-            ));
-            Ok(Exit::Done)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(Problem::usage(format!(
-                "{} is there already and is not overwritten.",
-                file.display()
-            ))
-            .fix("Name another file: easel new NAME"))
-        }
-        Err(error) => Err(Problem::file(file, "written", &error)),
-    }
 }
 
 /// Prints the JSON Schema of graph files.

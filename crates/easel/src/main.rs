@@ -16,6 +16,7 @@ mod explain;
 mod import;
 mod keyring;
 mod lift;
+mod new;
 mod out;
 mod problem;
 mod python;
@@ -88,7 +89,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Secrets(command) => secrets::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
-        Command::New { file } => document::new(&file),
+        Command::New(arguments) => new::new(&arguments),
         Command::Completions { shell } => {
             let mut command = Cli::command();
             let mut text = Vec::new();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use easel_runtime::{Bounds, Engine};
 use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
+use easel_server::telemetry::Telemetry;
 use easel_server::{App, Settings, router, serve};
 use easel_store::{FolderLock, Location, Store};
 use tokio::net::TcpListener;
@@ -40,12 +41,15 @@ async fn start(arguments: &ServeArguments) -> Result<Exit, Problem> {
     let _lock = lock(&location)?;
     let store = Store::open(&location).await.map_err(data::problem)?;
     let settings = settings(arguments, &location)?;
-    let engine = engine(arguments, &store)?;
+    let config = Config::read(arguments.world.config.as_deref())?;
+    let telemetry = Telemetry::start(config.telemetry.traces().as_ref());
+    let telemetry = telemetry.map_err(|error| Problem::usage(sentence(&error.to_string())))?;
+    let engine = engine(arguments, &config, &store, &telemetry)?;
     let limits = HostLimits {
         turns: arguments.turns,
         ..HostLimits::default()
     };
-    let host = Host::new(store.clone(), engine, limits);
+    let host = Host::watched(store.clone(), engine, limits, telemetry);
     let app = App::new(host, settings);
     let locked = app.needs_key().await;
     let locked = locked.map_err(|error| Problem::usage(sentence(&error.to_string())))?;
@@ -112,9 +116,13 @@ fn settings(arguments: &ServeArguments, location: &Location) -> Result<Settings,
     })
 }
 
-fn engine(arguments: &ServeArguments, store: &Store) -> Result<Arc<Engine>, Problem> {
+fn engine(
+    arguments: &ServeArguments,
+    config: &Config,
+    store: &Store,
+    telemetry: &Telemetry,
+) -> Result<Arc<Engine>, Problem> {
     let (models, world) = models_and_tools(&arguments.world)?;
-    let python = Config::read(arguments.world.config.as_deref())?.python;
     let bounds = Bounds {
         models: arguments.models,
         tools: arguments.tools,
@@ -122,11 +130,11 @@ fn engine(arguments: &ServeArguments, store: &Store) -> Result<Arc<Engine>, Prob
     };
     let engine = Engine::builder()
         .bounds(bounds)
-        .model(models)
+        .model(telemetry.model(models))
         .world(StoredFiles::of(store, world))
-        .sandbox(python.sandbox()?)
+        .sandbox(config.python.sandbox()?)
         .secrets(keyring::resolver()?)
-        .journal(Arc::new(store.clone()))
+        .journal(telemetry.journal(Arc::new(store.clone())))
         .build();
     engine.map_err(|error| Problem::usage(sentence(&error.to_string())))
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use easel_runtime::components::HistoryEntry;
 use easel_runtime::core::Machine;
-use easel_runtime::core::event::Event;
-use easel_runtime::{EventId, Journal, Logged, Workflow};
+use easel_runtime::core::event::{Event, Fact, Start};
+use easel_runtime::{EventId, Journal, Logged, StepRecord, Workflow};
+use easel_store::RunRecord;
 use serde_json::Value as Json;
 
 use super::{Events, Host, HostError};
@@ -73,6 +74,32 @@ impl Host {
         let said = self.said(record.origin.session.as_deref()).await?;
         let machine = easel_runtime::state_at(&workflow, journal, &said, entries);
         Ok(machine.map(|machine| (workflow, machine)))
+    }
+
+    /// Every attempt that a run made.
+    ///
+    /// # Errors
+    /// As [`Host::log`].
+    pub async fn steps(&self, run: &RunRecord) -> Result<Vec<StepRecord>, HostError> {
+        let workflow = self.workflow(&run.origin.document).await?;
+        let journal = self.read_journal(&run.id).await?;
+        let said = self.said(run.origin.session.as_deref()).await?;
+        Ok(easel_runtime::steps(&workflow, journal, &said))
+    }
+
+    /// The first entry of a run's journal has what it was given; `None` for a run that has none.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub async fn given(&self, run: &str) -> Result<Option<Start>, HostError> {
+        let journal = self.read_journal(run).await?;
+        Ok(journal
+            .into_iter()
+            .next()
+            .and_then(|event| match event.fact {
+                Fact::Started(start) => Some(start),
+                _ => None,
+            }))
     }
 
     pub(super) async fn read_journal(&self, run: &str) -> Result<Vec<Event>, HostError> {

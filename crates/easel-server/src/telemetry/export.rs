@@ -50,8 +50,12 @@ impl TraceSettings {
         }
     }
 
-    /// What the variables of OpenTelemetry say; `None` if they name no collector, or want no traces.
-    pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Option<TraceSettings> {
+    /// What the variables of OpenTelemetry say, over what a file says; `None` if neither names a collector, or the variables
+    /// want no traces.
+    pub fn of(
+        file: Option<TraceSettings>,
+        get: impl Fn(&str) -> Option<String>,
+    ) -> Option<TraceSettings> {
         let get = |name: &str| {
             get(name)
                 .map(|v| v.trim().to_owned())
@@ -62,22 +66,28 @@ impl TraceSettings {
         if off {
             return None;
         }
-        let mut settings = match get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-            Some(endpoint) => TraceSettings {
-                endpoint,
-                ..TraceSettings::to("")
-            },
-            None => TraceSettings::to(&get("OTEL_EXPORTER_OTLP_ENDPOINT")?),
+        let from_file = file.clone().unwrap_or_else(|| TraceSettings::to(""));
+        let own = get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+        let common = get("OTEL_EXPORTER_OTLP_ENDPOINT");
+        let common = common.map(|collector| TraceSettings::to(&collector).endpoint);
+        let endpoint = own.or(common).or(file.map(|file| file.endpoint))?;
+        let mut settings = TraceSettings {
+            endpoint,
+            ..from_file
         };
         if let Some(service) = get("OTEL_SERVICE_NAME") {
             settings.service = service;
         }
-        let sampler = get("OTEL_TRACES_SAMPLER").unwrap_or_default();
         let ratio = get("OTEL_TRACES_SAMPLER_ARG").and_then(|ratio| ratio.parse::<f64>().ok());
-        settings.share = match sampler.trim_start_matches("parentbased_") {
-            "always_off" => 0.0,
-            "traceidratio" => ratio.unwrap_or(1.0).clamp(0.0, 1.0),
-            _ => 1.0,
+        let sampler = get("OTEL_TRACES_SAMPLER");
+        let sampler = sampler
+            .as_deref()
+            .map(|name| name.trim_start_matches("parentbased_"));
+        settings.share = match sampler {
+            Some("always_off") => 0.0,
+            Some("traceidratio") => ratio.unwrap_or(1.0).clamp(0.0, 1.0),
+            Some(_) => 1.0,
+            None => settings.share,
         };
         Some(settings)
     }
@@ -247,7 +257,7 @@ mod tests {
     use super::*;
 
     fn settings(variables: &[(&str, &str)]) -> Option<TraceSettings> {
-        TraceSettings::from_variables(|name| {
+        TraceSettings::of(None, |name| {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         })
@@ -271,6 +281,26 @@ mod tests {
             settings(&[endpoint, own]).unwrap().endpoint,
             "http://traces/in"
         );
+    }
+
+    #[test]
+    fn variables_win_over_a_file() {
+        let file = TraceSettings {
+            share: 0.5,
+            ..TraceSettings::to("http://file:4318")
+        };
+        let of = |name: &'static str, value: &'static str| {
+            let get = move |asked: &str| (asked == name).then(|| value.to_owned());
+            TraceSettings::of(Some(file.clone()), get)
+        };
+        assert_eq!(of("", "").unwrap(), file);
+        let moved = of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://here:4318").unwrap();
+        assert_eq!(
+            (&*moved.endpoint, moved.share),
+            ("http://here:4318/v1/traces", 0.5)
+        );
+        assert_eq!(of("OTEL_TRACES_SAMPLER", "always_on").unwrap().share, 1.0);
+        assert_eq!(of("OTEL_SDK_DISABLED", "TRUE"), None);
     }
 
     #[test]

@@ -6,3 +6,4 @@ mod mcp;
 mod support;
 mod taking_up;
 mod telemetry;
+mod templates;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use easel_runtime::{Engine, Journal, Origin, ScriptedWorld};
+use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
 use easel_server::{App, Settings, router, serve};
 use easel_store::{Dialect, Location, NewAgent, NewKey, NewSession, Store};
@@ -17,6 +18,8 @@ pub struct TestServer {
     pub store: Store,
     pub app: Arc<App>,
     pub address: SocketAddr,
+    /// What its models and tools were asked.
+    pub script: Arc<ScriptedWorld>,
     world: Json,
     stop: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<usize>>,
@@ -38,10 +41,10 @@ impl TestServer {
     pub async fn over(folder: Arc<tempfile::TempDir>, world: Json) -> TestServer {
         let store = Store::open(&Location::Folder(folder.path().to_owned())).await;
         let store = store.unwrap();
-        let script = ScriptedWorld::read(world.clone(), || {}).unwrap();
+        let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
         let engine = Engine::builder()
             .model(script.model())
-            .world(script.tools())
+            .world(StoredFiles::of(&store, script.tools()))
             .journal(Arc::new(store.clone()))
             .build()
             .unwrap();
@@ -62,6 +65,7 @@ impl TestServer {
             store,
             app,
             address,
+            script,
             world,
             stop: Some(stop),
             served: Some(served),

@@ -1,8 +1,6 @@
 //! Opening, locking and closing; how much it holds.
 
-use std::sync::Arc;
-
-use easel_runtime::{Batch, Journal, JournalError, Origin, Standing};
+use easel_runtime::{Journal, JournalError};
 use easel_store::{Location, RunFilter, Store, StoreError};
 use sqlx::{AssertSqlSafe, Row};
 
@@ -126,6 +124,22 @@ both! {
         assert_eq!(other.read("late").await.unwrap(), []);
     }
 
+    async fn several_may_open_a_new_place_at_once(bench) {
+        let folder = tempfile::tempdir().unwrap();
+        let location = match bench.is_sqlite() {
+            true => Location::Folder(folder.path().join("new")),
+            false => Location::Database(crate::postgres::cluster().unwrap().database().await),
+        };
+        let opening = (0..4).map(|_| {
+            let location = location.clone();
+            tokio::spawn(async move { Store::open(&location).await })
+        });
+        for (n, opened) in futures::future::join_all(opening).await.into_iter().enumerate() {
+            let store = opened.unwrap().unwrap();
+            store.append(first(&format!("run {n}"), "me")).await.unwrap();
+        }
+    }
+
     async fn what_reads_does_not_wait_for_what_writes(bench) {
         bench.append(first("a", "me")).await.unwrap();
         let writer = tokio::spawn({
@@ -156,35 +170,19 @@ async fn lists_hold_at_a_hundred_thousand_runs() {
     let store = Store::open(&Location::Folder(folder.path().to_owned()))
         .await
         .unwrap();
-    let runs = 100_000;
-    let origins: Vec<Arc<Origin>> = (0..50)
-        .map(|n| {
-            Arc::new(Origin {
-                owner: format!("owner {}", n % 5).into(),
-                agent: format!("agent {n}").into(),
-                session: Some(format!("session {n}").into()),
-                ..Origin::default()
-            })
-        })
-        .collect();
-    for some in (0..runs).collect::<Vec<usize>>().chunks(10_000) {
-        let begun = some.iter().map(|n| {
-            let mut batch = Batch::new(format!("run {n}"), 0, Vec::new());
-            batch.origin = Some(origins[n % origins.len()].clone());
-            if n % 1_000 > 0 {
-                batch.standing = Standing::Finished {
-                    outputs: Default::default(),
-                };
-            }
-            store.append(batch)
-        });
-        for begun in futures::future::join_all(begun).await {
-            begun.unwrap();
-        }
-    }
+    store.close().await;
     let options =
         sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("easel.db"));
     let mut connection = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let many = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999) \
+                INSERT INTO runs (id, document, agent, version, session, owner, user_name, key_id, started_by, traceparent, \
+                state, standing, summary, prompt_tokens, completion_tokens, total_tokens, calls, created, updated) \
+                SELECT 'run ' || i, '', 'agent ' || (i % 50), '', 'session ' || (i % 50), 'owner ' || (i % 5), '', '', '', '', \
+                CASE WHEN i % 1000 = 0 THEN 'running' ELSE 'finished' END, '{}', '', 0, 0, 0, 0, 1000 + i, 1000 + i FROM n";
+    sqlx::raw_sql(many).execute(&mut connection).await.unwrap();
+    let store = Store::open(&Location::Folder(folder.path().to_owned()))
+        .await
+        .unwrap();
     let base = RunFilter::default;
     for (filter, index) in [
         (base(), "runs_created"),
@@ -262,6 +260,6 @@ async fn lists_hold_at_a_hundred_thousand_runs() {
             .iter()
             .map(|count| count.runs)
             .sum::<u64>(),
-        runs as u64
+        100_000
     );
 }

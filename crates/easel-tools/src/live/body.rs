@@ -48,6 +48,18 @@ pub(super) async fn read(
     limit: u64,
     interrupted: impl Fn(reqwest::Error) -> ToolError,
 ) -> Result<String, ToolError> {
+    let encoding = declared_encoding(&response);
+    let bytes = bytes(&mut response, what, limit, interrupted).await?;
+    Ok(encoding.decode(&bytes).0.into_owned())
+}
+
+/// The same, as it came.
+pub(super) async fn bytes(
+    response: &mut Response,
+    what: &str,
+    limit: u64,
+    interrupted: impl Fn(reqwest::Error) -> ToolError,
+) -> Result<Vec<u8>, ToolError> {
     let too_large = || ToolError::TooLarge {
         what: what.to_owned(),
         limit,
@@ -58,7 +70,6 @@ pub(super) async fn read(
     {
         return Err(too_large());
     }
-    let encoding = declared_encoding(&response);
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(&interrupted)? {
         if (bytes.len() + chunk.len()) as u64 > limit {
@@ -66,7 +77,7 @@ pub(super) async fn read(
         }
         bytes.extend_from_slice(&chunk);
     }
-    Ok(encoding.decode(&bytes).0.into_owned())
+    Ok(bytes)
 }
 
 fn declared_encoding(response: &Response) -> &'static Encoding {

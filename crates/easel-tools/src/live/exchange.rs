@@ -14,7 +14,7 @@ use super::body;
 use super::resolve::GuardedResolver;
 use crate::error::ToolError;
 use crate::guard::{Allow, Cleared, GuardError, check_url};
-use crate::http::{HttpRequest, HttpResponse, HttpSender};
+use crate::http::{Fetched, HttpRequest, HttpResponse, HttpSender};
 
 /// The header by which targets of writes know a repetition.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -96,7 +96,8 @@ impl LiveHttp {
         ready(&self.guarded, || build(&self.config, Some(resolver), None))
     }
 
-    async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, ToolError> {
+    /// The response of the last hop, and the place it came from.
+    async fn exchange(&self, request: &HttpRequest) -> Result<(Response, String), ToolError> {
         let through = self.proxy_client(request.proxy.as_deref())?;
         let mut hop = Hop::first(request)?;
         let mut redirects_left = request.max_redirects;
@@ -113,19 +114,20 @@ impl LiveHttp {
                     redirects_left -= 1;
                     hop = next;
                 }
-                _ => return self.answer(response, &hop).await,
+                _ => return Ok((response, hop.place())),
             }
         }
     }
 
-    async fn answer(&self, response: Response, hop: &Hop<'_>) -> Result<HttpResponse, ToolError> {
+    /// The response as text.
+    async fn text(&self, request: &HttpRequest) -> Result<HttpResponse, ToolError> {
+        let (response, place) = self.exchange(request).await?;
         let status = response.status().as_u16();
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = response.headers().iter();
         let headers = headers
             .map(|(name, value)| (name.as_str().to_owned(), text(value)))
             .collect();
-        let place = hop.place();
         let interrupted = |error| failure(error, &place);
         let body = body::read(response, &place, self.config.max_body, interrupted).await?;
         Ok(HttpResponse {
@@ -133,6 +135,38 @@ impl LiveHttp {
             headers,
             body,
         })
+    }
+
+    /// The response as it came.
+    async fn bytes(&self, request: &HttpRequest, limit: u64) -> Result<Fetched, ToolError> {
+        let (mut response, place) = self.exchange(request).await?;
+        let status = response.status().as_u16();
+        let media_type = response.headers().get(header::CONTENT_TYPE);
+        let media_type = media_type.and_then(|value| value.to_str().ok());
+        let media_type = media_type.map(str::to_owned);
+        let interrupted = |error| failure(error, &place);
+        let bytes = body::bytes(&mut response, &place, limit, interrupted).await?;
+        Ok(Fetched {
+            status,
+            media_type,
+            bytes,
+        })
+    }
+
+    /// What comes of an exchange in the time that it may take.
+    async fn in_time<T>(
+        &self,
+        request: &HttpRequest,
+        exchange: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        let after = request.timeout.min(self.config.max_time);
+        match tokio::time::timeout(after, exchange).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ToolError::Timeout {
+                what: Url::parse(&request.url).map_or(request.url.clone(), |url| place(&url)),
+                after,
+            }),
+        }
     }
 
     /// The client for a proxy that the workflow names.
@@ -157,17 +191,15 @@ impl LiveHttp {
 
 impl HttpSender for LiveHttp {
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>> {
-        async move {
-            let after = request.timeout.min(self.config.max_time);
-            match tokio::time::timeout(after, self.exchange(&request)).await {
-                Ok(answer) => answer,
-                Err(_) => Err(ToolError::Timeout {
-                    what: Url::parse(&request.url).map_or(request.url, |url| place(&url)),
-                    after,
-                }),
-            }
-        }
-        .boxed()
+        async move { self.in_time(&request, self.text(&request)).await }.boxed()
+    }
+
+    fn fetch(
+        &self,
+        request: HttpRequest,
+        limit: u64,
+    ) -> BoxFuture<'_, Result<Fetched, ToolError>> {
+        async move { self.in_time(&request, self.bytes(&request, limit)).await }.boxed()
     }
 }
 

@@ -191,13 +191,14 @@ fn engine(
     runs: usize,
 ) -> Result<Arc<Engine>, Problem> {
     let python = Config::read(spec.config.as_deref())?.python;
-    let mut builder = Engine::builder()
+    let builder = Engine::builder()
         .limits(RunLimits {
             concurrency: spec.concurrency,
             ..RunLimits::default()
         })
         .model(watch.model())
         .world(watch.world())
+        .around(watch.around())
         .sandbox(python.sandbox()?)
         .secrets(keyring::resolver()?)
         .clock(Arc::new(StandingClock::at(now)))
@@ -206,9 +207,6 @@ fn engine(
             store: store.clone(),
             killer: killer.clone(),
         }));
-    for component in watch.components() {
-        builder = builder.component(component);
-    }
     builder.build().map_err(failed)
 }
 

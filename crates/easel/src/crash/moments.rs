@@ -46,7 +46,7 @@ pub fn describe(
         },
         Moment::Lost { run, from, to } => match story(&run) {
             Some(story) => Described {
-                when: format!("before {} was kept", story.happened(from, to)),
+                when: format!("before it was kept that {}", story.happened(from, to)),
                 under_way: story.under_way(from),
             },
             None => Described::bare("before a commit"),
@@ -85,7 +85,7 @@ impl Story<'_> {
     fn happened(&self, from: u64, to: u64) -> String {
         let last = usize::try_from(to).ok().and_then(|to| to.checked_sub(1));
         let Some(event) = last.and_then(|last| self.events.get(last)).filter(|_| to > from) else {
-            return "the end of the turn".to_owned();
+            return "the turn was over".to_owned();
         };
         let name = |activation| {
             let machine = self.machine(to - 1);
@@ -93,22 +93,15 @@ impl Story<'_> {
             let name = node.map(|node| self.workflow.compiled().node(node).draft.name.clone());
             name.unwrap_or_else(|| "a node".into())
         };
-        let what = match &event.fact {
-            Fact::Started(_) => "the start".to_owned(),
-            Fact::Completed { activation, .. } => format!("the end of \"{}\"", name(*activation)),
-            Fact::Failed { activation, .. } => format!("the failure of \"{}\"", name(*activation)),
-            Fact::Opened { activation, .. } => {
-                format!("the first word of \"{}\"", name(*activation))
-            }
-            Fact::Woke { activation, .. } => format!("the pause of \"{}\"", name(*activation)),
-            Fact::Answered(_) => "an answer".to_owned(),
-            Fact::Cancelled => "the cancel".to_owned(),
-            Fact::Recovered => "a restart".to_owned(),
-        };
-        match to - from {
-            1 => what,
-            2 => format!("{what} and one event before it"),
-            more => format!("{what} and {} events before it", more - 1),
+        match &event.fact {
+            Fact::Started(_) => "the run began".to_owned(),
+            Fact::Completed { activation, .. } => format!("\"{}\" was done", name(*activation)),
+            Fact::Failed { activation, .. } => format!("\"{}\" failed", name(*activation)),
+            Fact::Opened { activation, .. } => format!("\"{}\" began to speak", name(*activation)),
+            Fact::Woke { activation, .. } => format!("the pause of \"{}\" was over", name(*activation)),
+            Fact::Answered(_) => "an answer came".to_owned(),
+            Fact::Cancelled => "the run was cancelled".to_owned(),
+            Fact::Recovered => "the run was taken up".to_owned(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A scripted world that remembers what it was asked, and the components that ask it.
+//! A scripted world that remembers what it was asked, and what is put around the nodes that ask it.
 //!
 //! The same attempt that asks the same again, because the process that asked died, is answered as before: by what only
 //! answers, and by a target that honours keys. Any other target does again what it is told, which counts twice.
@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use easel_runtime::catalog;
-use easel_runtime::components::{Behaviour, Component, Prepared, Run, Tool, ToolSite};
+use easel_runtime::components::{Around, Behaviour, Run};
 use easel_runtime::core::draft::EffectClass;
-use easel_runtime::core::event::{Completion, Fault};
+use easel_runtime::core::event::Completion;
 use easel_runtime::models::{
     ChatModel, ChatRequest, ChatStream, Credential, ModelError, ModelInfo,
 };
@@ -92,18 +91,15 @@ impl Watch {
         })
     }
 
-    /// The components that come with Easel, watched.
-    pub fn components(self: &Arc<Watch>) -> Vec<Arc<dyn Component>> {
-        let registry = easel_runtime::builtin();
-        let tables = registry.catalog().iter();
-        let components = tables.filter_map(|table| registry.get(&table.name).cloned());
-        let watched = |inner| -> Arc<dyn Component> {
-            Arc::new(WatchedComponent {
+    /// What is put around every node's behaviour.
+    pub fn around(self: &Arc<Watch>) -> Around {
+        let watch = self.clone();
+        Arc::new(move |inner| {
+            Arc::new(WatchedBehaviour {
                 inner,
-                watch: self.clone(),
+                watch: watch.clone(),
             })
-        };
-        components.map(watched).collect()
+        })
     }
 
     /// The script's tools, watched.
@@ -196,28 +192,6 @@ impl Watch {
             ports,
             fault,
         }));
-    }
-}
-
-struct WatchedComponent {
-    inner: Arc<dyn Component>,
-    watch: Arc<Watch>,
-}
-
-impl Component for WatchedComponent {
-    fn table(&self) -> &catalog::Component {
-        self.inner.table()
-    }
-
-    fn prepare(&self, node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
-        Ok(Arc::new(WatchedBehaviour {
-            inner: self.inner.prepare(node)?,
-            watch: self.watch.clone(),
-        }))
-    }
-
-    fn tool(&self, site: ToolSite<'_>) -> Option<Result<Arc<dyn Tool>, Fault>> {
-        self.inner.tool(site)
     }
 }
 

@@ -34,6 +34,33 @@ fn new_overwrites_nothing() {
 }
 
 #[test]
+fn a_template_is_listed_written_and_checked() {
+    let desk = Desk::new();
+    let listed = desk.easel(&["new", "--list"]).out;
+    assert!(listed.contains("running-list         A list that stays tidy  (Consumer App)\n"));
+    let made = desk.easel(&["new", "--template", "running-list"]);
+    let wrote = "Wrote running-list.json: A list that stays tidy. What it needs: easel requirements running-list.json\n";
+    assert_eq!((made.code, made.out.as_str()), (0, wrote));
+    let checked = desk.easel(&["check", "running-list.json"]);
+    assert_eq!(checked.out, "1 file: no errors, no warnings.\n");
+    let ran = desk.easel(&["run", "running-list.json", "milk, eggs"]);
+    assert_eq!(ran.out, "Your list:\n\n- eggs\n- milk\n");
+    let again = desk.easel(&["new", "running-list.json", "--template", "first-answer"]);
+    assert_eq!(again.code, 2, "nothing is overwritten");
+}
+
+#[test]
+fn a_template_that_is_not_there_is_named_with_the_nearest_one() {
+    let desk = Desk::new();
+    let made = desk.easel(&["new", "--template", "first-anwser"]);
+    assert_eq!(made.code, 2);
+    assert!(made.err.contains("`first-answer`"), "{}", made.err);
+    let graph = desk.easel(&["new", "a.yaml", "--template", "first-answer"]);
+    assert_eq!(graph.code, 2);
+    assert!(!desk.path("a.yaml").exists());
+}
+
+#[test]
 fn a_query_may_come_from_standard_input() {
     let desk = Desk::new();
     desk.json("a.json", &says("You said {sys.query}"));

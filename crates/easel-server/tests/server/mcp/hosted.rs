@@ -1,8 +1,19 @@
 //! The agents of a server as tools.
 
-use easel_runtime::Standing;
-use easel_store::{AgentPatch, Permission, RunFilter};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use easel_runtime::models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo};
+use easel_runtime::{Engine, Standing};
+use easel_server::auth::LOCAL;
+use easel_server::host::{Host, HostLimits};
+use easel_server::{App, Settings, router, serve};
+use easel_store::{AgentPatch, Dialect, Location, NewAgent, Permission, RunFilter, Store};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::client::{Client, Stream, until};
 use super::{forms, text};
@@ -220,34 +231,96 @@ async fn a_client_without_forms_resumes_by_a_tool_and_declining_ends_the_run() {
     assert!(text(&declined).contains("cancelled"), "{declined}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_goes_away_ends_its_run() {
-    let world = json!({"default_reply": "ok"});
-    let server = TestServer::with_world(world).await;
-    // It waits for a network that never answers.
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let silent = format!("http://{}/", listener.local_addr().unwrap());
-    let wait = canvas(&[("Wait:W", "Invoke", json!({"url": silent, "method": "get"}))]);
-    released(&server, "ada", "Waiter", &wait).await;
-    let key = server.key("ada", &["read", "run"]).await;
-    let client = client(&server, &key, json!({}));
+/// A model that never answers.
+struct Silent;
+
+impl ChatModel for Silent {
+    fn describe(&self, _: &str) -> Result<ModelInfo, ModelError> {
+        Ok(ModelInfo::default())
+    }
+
+    fn chat(&self, _: ChatRequest) -> ChatStream {
+        Box::pin(futures::stream::pending())
+    }
+}
+
+/// A server whose model never answers, what stops it, and the task that tells how many turns it left.
+async fn silent(folder: &Path) -> (Arc<App>, String, oneshot::Sender<()>, JoinHandle<usize>) {
+    let store = Store::open(&Location::Folder(folder.to_owned()))
+        .await
+        .unwrap();
+    let engine = Engine::builder()
+        .model(Arc::new(Silent))
+        .journal(Arc::new(store.clone()))
+        .build()
+        .unwrap();
+    let settings = Settings {
+        patience: Duration::from_millis(100),
+        ..Settings::default()
+    };
+    let app = App::new(Host::new(store, engine, HostLimits::default()), settings);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let stopped = async move { drop(stopped.await) };
+    let served = serve::serve(app.clone(), router(app.clone()), listener, stopped);
+    (app, url, stop, tokio::spawn(served))
+}
+
+/// Calls an agent whose model never answers; the messages that come, and the run.
+async fn call_silent(app: &Arc<App>, url: &str) -> (Stream, Arc<str>) {
+    let store = app.host.store();
+    let bytes = model().to_string().into_bytes();
+    let new = NewAgent {
+        owner: LOCAL.to_owned(),
+        title: "Silent".to_owned(),
+        document: store
+            .put_document(Dialect::Canvas, bytes)
+            .await
+            .unwrap()
+            .to_string(),
+        released: true,
+        ..NewAgent::default()
+    };
+    store.create_agent(new).await.unwrap();
+    // Nobody made a key yet, so this machine needs none.
+    let client = Client::new(url, ("x-nobody", String::new()), Some(json!({})));
     let call = json!({
-        "name": "waiter", "arguments": {"query": "x"}, "_meta": {"progressToken": 1},
+        "name": "silent", "arguments": {"query": "x"}, "_meta": {"progressToken": 1},
     });
     let mut messages = client.ask("tools/call", call).await;
     messages.next().await.unwrap();
-    let runs = server.store.runs(&RunFilter::default()).await.unwrap();
-    let run = runs.items[0].id.clone();
-    if server.app.host.live(&run).is_none() {
-        // The scripted network answered at once; there is nothing to cancel.
-        return;
-    }
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    (messages, runs.items[0].id.clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_goes_away_ends_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (app, url, _stop, _served) = silent(folder.path()).await;
+    let (messages, run) = call_silent(&app, &url).await;
+    assert!(app.host.live(&run).is_some());
     drop(messages);
-    let host = server.app.host.clone();
-    until("the turn is over", || host.live(&run).is_none()).await;
-    let record = server.store.run(&run).await.unwrap().unwrap();
+    until("the turn is over", || app.host.live(&run).is_none()).await;
+    let record = app.host.record(&run).await.unwrap();
     assert!(
         matches!(record.standing, Standing::Cancelled),
+        "{:?}",
+        record.standing
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_leaves_the_runs_of_its_clients_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let (app, url, stop, served) = silent(folder.path()).await;
+    let (mut messages, run) = call_silent(&app, &url).await;
+    stop.send(()).unwrap();
+    while messages.next().await.is_some() {}
+    assert_eq!(served.await.unwrap(), 1);
+    let record = app.host.record(&run).await.unwrap();
+    assert!(
+        matches!(record.standing, Standing::Running),
         "{:?}",
         record.standing
     );
@@ -258,7 +331,7 @@ async fn without_the_right_key_nothing_is_to_be_had() {
     let server = TestServer::start().await;
     released(&server, "ada", "Echo", &echo()).await;
     let key = server.key("ada", &["read"]).await;
-    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
     let nobody = Client::new(
         &server.url("/mcp"),
         ("x-nobody", String::new()),
