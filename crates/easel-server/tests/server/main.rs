@@ -10,6 +10,7 @@ mod security;
 mod slow;
 mod ragflow;
 mod support;
+mod taking_up;
 mod telemetry;
 mod templates;
 mod v1;
