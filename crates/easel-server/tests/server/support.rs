@@ -82,11 +82,7 @@ impl TestServer {
     }
 
     /// The same, set up otherwise.
-    pub async fn set_up(
-        folder: Arc<tempfile::TempDir>,
-        world: Json,
-        setup: Setup,
-    ) -> TestServer {
+    pub async fn set_up(folder: Arc<tempfile::TempDir>, world: Json, setup: Setup) -> TestServer {
         let path = folder.path().to_owned();
         TestServer {
             folder: Some(folder),
@@ -203,6 +199,13 @@ impl TestServer {
     pub async fn journal(&self, run: &str) -> usize {
         self.store.read(run).await.unwrap().len()
     }
+}
+
+/// A client.
+pub fn client() -> reqwest::Client {
+    // Another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
 }
 
 /// Where a test's run comes from.
