@@ -16,21 +16,24 @@ mod stream;
 
 use std::sync::Arc;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+use axum::Router;
+use axum::routing::{get, post};
 
 use crate::App;
 
 /// The header that names the conversation, in requests and in answers.
 pub const SESSION: &str = "x-easel-session";
 
-/// The routes, with their description.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(models::list))
-        .routes(routes!(models::retrieve))
-        .routes(routes!(chat::create))
-        .routes(routes!(responses::create))
-        .routes(routes!(responses::retrieve))
-        .routes(routes!(canvas::completions_of))
+/// The routes.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{model}", get(models::retrieve))
+        .route("/v1/chat/completions", post(chat::create))
+        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses/{id}", get(responses::retrieve))
+        .route(
+            "/api/v1/agents_openai/{id}/chat/completions",
+            post(canvas::completions_of),
+        )
 }

@@ -19,7 +19,7 @@ pub use config::{Config, Mode};
 pub use credential::{Credential, Keyring};
 pub use request::{Request, Upload, read_body};
 pub use respond::{Reply, ReplyBody, Said};
-pub use route::{PATH, routes};
+pub use route::routes;
 pub use schema::{Cleaned, Kind, Schema, Section};
 pub use security::{Auth, Caller, Security};
 

@@ -28,17 +28,7 @@ fn refused(code: u16, message: &str) -> Response {
     axum::Json(json!({"code": code, "message": message, "data": false})).into_response()
 }
 
-/// Answers in the form of canvas clients
-///
-/// Faults are told with HTTP 200 and a `code`, as everywhere in the canvas API.
-#[utoipa::path(post, path = "/api/v1/agents_openai/{id}/chat/completions", tag = "openai", params(
-    ("id" = String, Path, description = "The id of the agent"),
-), request_body = Object, responses(
-    (status = 200, description = "The answer; with `stream` as server-sent events", content(
-        (Object = "application/json"), (String = "text/event-stream"),
-    )),
-    (status = "default", body = Object),
-))]
+/// `/api/v1/agents_openai/{id}/chat/completions`.
 pub(super) async fn completions_of(
     State(app): State<Arc<App>>,
     Path(agent): Path<String>,

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::SESSION;
 use super::conversation::{Ask, Turn};
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use super::models::Model;
 use super::prompt::Prompt;
 use super::speech::{Answer, Heard, Question};
@@ -69,16 +69,6 @@ pub(super) fn with_session(mut response: Response, session: &str) -> Response {
     response
 }
 
-/// Answers in a conversation
-///
-/// The last message of a user is said to the agent. `metadata.session_id`, or the header `x-easel-session`, names the
-/// conversation; without it a new one is opened, in which the earlier messages were said.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = Object, responses(
-    (status = 200, description = "The answer; with `stream` as server-sent events", content(
-        (Object = "application/json"), (String = "text/event-stream"),
-    )),
-    (status = "default", body = ErrorBody),
-))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Result<Caller, Refused>,
@@ -233,7 +223,7 @@ impl Form {
                         .await?;
                 }
                 Heard::Question(question) => self.ask(&pen, &answer, question).await?,
-                Heard::Reference(_) | Heard::Finished | Heard::Failed { .. } => {}
+                Heard::Reference(_) | Heard::Unfit | Heard::Finished | Heard::Failed { .. } => {}
             }
             answer.take(heard);
         }

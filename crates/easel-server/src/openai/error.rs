@@ -5,32 +5,9 @@ use axum::response::{IntoResponse, Response};
 use easel_runtime::TurnError;
 use easel_store::StoreError;
 use serde_json::{Value as Json, json};
-use utoipa::ToSchema;
 
 use crate::auth::Refused;
 use crate::host::HostError;
-
-/// The body of every answer that is no success.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "for the description of the routes")]
-pub(super) struct ErrorBody {
-    /// What went wrong.
-    error: ErrorDetail,
-}
-
-/// What went wrong.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "for the description of the routes")]
-struct ErrorDetail {
-    /// A sentence for people.
-    message: String,
-    /// The kind of error.
-    r#type: String,
-    /// The member of the request that is wrong.
-    param: Option<String>,
-    /// A stable word for programs.
-    code: String,
-}
 
 /// Why a request has no answer.
 #[derive(Debug)]

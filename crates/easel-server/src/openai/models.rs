@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use easel_store::{AgentFilter, AgentOrder, AgentRecord, Dialect, PageNumber, Store};
 use serde_json::{Value, json};
 
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use crate::App;
 use crate::auth::{Caller, Refused, Scope};
 
@@ -106,13 +106,7 @@ async fn titled(
     Ok(None)
 }
 
-/// Lists models
-///
-/// Every released agent that the caller may run, and every graph.
-#[utoipa::path(get, path = "/v1/models", tag = "openai", responses(
-    (status = 200, body = Object),
-    (status = "default", body = ErrorBody),
-))]
+/// Every agent that the caller may use as a model.
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Result<Caller, Refused>,
@@ -142,13 +136,7 @@ pub(super) async fn list(
     Ok(Json(json!({"object": "list", "data": data})))
 }
 
-/// Shows a model
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "openai", params(
-    ("model" = String, Path, description = "The id or the title of an agent, or the name of a graph"),
-), responses(
-    (status = 200, body = Object),
-    (status = "default", body = ErrorBody),
-))]
+/// One model.
 pub(super) async fn retrieve(
     State(app): State<Arc<App>>,
     Path(model): Path<String>,

@@ -14,22 +14,13 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{beside, body_of, is_on, model_of, with_session};
 use super::conversation::{Ask, Turn, session_of};
-use super::error::{ApiError, ErrorBody};
+use super::error::ApiError;
 use super::prompt::Prompt;
-use super::speech::{Answer, Heard, Speech};
+use super::speech::{Answer, Heard, Question, Speech};
 use super::stream::{self, Gone, Pen};
 use crate::App;
 use crate::auth::{Caller, Refused, Scope, now};
 
-/// Makes a response
-///
-/// `previous_response_id` goes on with the conversation in which that one was made.
-#[utoipa::path(post, path = "/v1/responses", tag = "openai", request_body = Object, responses(
-    (status = 200, description = "The response; with `stream` as server-sent events", content(
-        (Object = "application/json"), (String = "text/event-stream"),
-    )),
-    (status = "default", body = ErrorBody),
-))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Result<Caller, Refused>,
@@ -116,15 +107,7 @@ async fn found(app: &App, caller: &Caller, id: &str) -> Result<(RunRecord, u64),
     Ok((record.ok_or_else(unknown)?, number))
 }
 
-/// Shows a response
-///
-/// As the journal has it, also after a restart.
-#[utoipa::path(get, path = "/v1/responses/{id}", tag = "openai", params(
-    ("id" = String, Path, description = "The id of the response"),
-), responses(
-    (status = 200, body = Object),
-    (status = "default", body = ErrorBody),
-))]
+/// A response, from what the journal has of its run.
 pub(super) async fn retrieve(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -148,6 +131,11 @@ pub(super) async fn retrieve(
         if over {
             break;
         }
+    }
+    // A turn whose answer fitted nothing left no event behind.
+    if !over && let Some(question) = Question::of(&record.standing) {
+        answer.take(Heard::Question(question));
+        over = true;
     }
     let failure = answer.failed.as_ref();
     let failure = failure.map(|(code, message)| ApiError::failed(code, message.as_str()));

@@ -215,9 +215,8 @@ impl Request {
 /// It is neither.
 pub fn file_content(upload: &Upload) -> Result<Value, Refusal> {
     let content = files::content(&upload.name, &upload.media_type, upload.bytes.to_vec());
-    let content = content.map_err(|why| {
-        Refusal::new(format!("The file {} can not be read: {why}", upload.name))
-    })?;
+    let content = content
+        .map_err(|why| Refusal::new(format!("The file {} can not be read: {why}", upload.name)))?;
     Ok(Value::from(content.rendered()))
 }
 

@@ -4,16 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Path, Request as HttpRequest, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, get, on};
 use easel_runtime::{Ending, Input, Origin, Value};
 use easel_store::{AgentRecord, Dialect};
 use serde_json::{Value as Json, json};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::request::{content_type, file_content};
 use super::{
@@ -25,15 +25,18 @@ use crate::host::{Events, HostError, Live};
 
 /// `/api/v1/agents/{id}/webhook` for everybody whom the webhook itself lets in, and `…/webhook/test` and `…/webhook/logs`
 /// for the owner.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(call))
-        .routes(routes!(test))
-        .routes(routes!(trace::logs))
+pub fn routes() -> Router<Arc<App>> {
+    let methods = MethodFilter::GET
+        .or(MethodFilter::HEAD)
+        .or(MethodFilter::POST)
+        .or(MethodFilter::PUT)
+        .or(MethodFilter::PATCH)
+        .or(MethodFilter::DELETE);
+    Router::new()
+        .route("/api/v1/agents/{id}/webhook", on(methods, call))
+        .route("/api/v1/agents/{id}/webhook/test", on(methods, test))
+        .route("/api/v1/agents/{id}/webhook/logs", get(trace::logs))
 }
-
-/// Where the outside calls.
-pub const PATH: &str = "/api/v1/agents/{id}/webhook";
 
 /// What started the runs of the two routes.
 pub(super) const TRIGGER: &str = "webhook";
@@ -98,24 +101,6 @@ struct Target {
     document: Arc<str>,
 }
 
-/// Calls a webhook
-///
-/// The released version runs, or the draft where there is none.
-#[utoipa::path(
-    method(get, head, post, put, patch, delete),
-    path = "/api/v1/agents/{id}/webhook",
-    tag = "webhooks",
-    params(("id" = String, Path, description = "The id of the agent")),
-    responses(
-        (status = "2XX", description = "What the canvas answers", content(
-            (Object = "application/json"), (String = "text/plain"),
-        )),
-        (status = "3XX", description = "What the canvas answers", content(
-            (Object = "application/json"), (String = "text/plain"),
-        )),
-        (status = "default", body = Object, description = "`code` and `message`"),
-    ),
-)]
 async fn call(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -142,24 +127,6 @@ async fn public(app: &Arc<App>, id: &str, request: HttpRequest) -> Result<Respon
     answer(app, target, None, request).await
 }
 
-/// Tests a webhook
-///
-/// The draft runs, for the owner of the agent. The key stands for the credentials that the canvas asks for.
-#[utoipa::path(
-    method(get, head, post, put, patch, delete),
-    path = "/api/v1/agents/{id}/webhook/test",
-    tag = "webhooks",
-    params(("id" = String, Path, description = "The id of the agent")),
-    responses(
-        (status = "2XX", description = "What the canvas answers", content(
-            (Object = "application/json"), (String = "text/plain"),
-        )),
-        (status = "3XX", description = "What the canvas answers", content(
-            (Object = "application/json"), (String = "text/plain"),
-        )),
-        (status = "default", body = Object, description = "`code` and `message`"),
-    ),
-)]
 async fn test(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,

@@ -9,7 +9,6 @@ use easel_runtime::{Journal, Logged, Standing};
 use easel_store::{AgentRecord, RunFilter, RunRecord};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use utoipa::IntoParams;
 
 use super::route::{Refused, TEST_TRIGGER, owned};
 use crate::App;
@@ -20,9 +19,8 @@ use crate::host::HostError;
 const KEPT: i64 = 600_000;
 
 /// What a watcher has seen.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-#[into_params(parameter_in = Query)]
 pub(super) struct Seen {
     /// The time of the last event that was seen, in seconds.
     since_ts: Option<f64>,
@@ -51,16 +49,6 @@ impl IntoResponse for News {
     }
 }
 
-/// Shows what a test did
-///
-/// For ten minutes. Without `since_ts` it says what time it is; with it, which test began after that; with `webhook_id` too,
-/// what happened in that test since.
-#[utoipa::path(get, path = "/api/v1/agents/{id}/webhook/logs", tag = "webhooks", params(
-    ("id" = String, Path, description = "The id of the agent"), Seen,
-), responses(
-    (status = 200, body = Object),
-    (status = "default", body = Object),
-))]
 pub(super) async fn logs(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
