@@ -1,7 +1,12 @@
 //! The command line.
 
+mod agents;
+mod keys;
+mod runs;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -45,6 +50,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Run case folders with their scripted worlds and compare what happens with what is expected.
     Test(TestArguments),
+    /// Kill a run after each commit in turn, take it up, and say whether it ends as if nothing had happened.
+    CrashTest(CrashTestArguments),
     /// Explain a code that the check prints; without one, list them.
     Explain {
         /// The code, as it stands in brackets.
@@ -423,6 +430,64 @@ pub struct TestArguments {
     pub query: Vec<String>,
     #[command(flatten)]
     pub world: WorldArguments,
+}
+
+/// Arguments of `easel crash-test`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The workflow runs in a scripted world: nothing outside is touched, and the clock stands still. It runs
+once undisturbed; then, for each commit, a process of its own runs it and is killed right there
+(SIGKILL), and another one takes the run up. Standing, outputs, messages, the conversation and what was
+changed outside have to be the same.
+
+A write that was under way, and whose target does not know it again, is decided by what the world saw:
+it happened, or it is made. One that was cut in half (an agent between two of its tools) waits for you.
+
+Exit codes: 0 all the same, 1 one differs, 2 usage, 3 the check refused.
+
+Examples:
+  easel crash-test canvas.json --say \"Hi\"
+  easel crash-test graph.yaml --input topic=owls --world llm.json --every-event
+  easel crash-test canvas.json --say order --answer colour=red --answer yes
+  easel crash-test cases/refund --json                a case folder: canvas.json, turns.json, llm.json")]
+pub struct CrashTestArguments {
+    /// The workflow, or a case folder.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub file: PathBuf,
+    /// Kill also right before each commit, and in the midst of each call of a model or a tool.
+    #[arg(long)]
+    pub every_event: bool,
+    /// Attempts under way at once. With 1, nodes start in the order of the file.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: u32,
+
+    /// What the user says.
+    #[arg(long, value_name = "TEXT", help_heading = "Input")]
+    pub say: Option<String>,
+    /// An input by name: text, JSON, or @FILE for the text of a file. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Input")]
+    pub input: Vec<String>,
+    /// The answer to the next question: NAME=VALUE, a JSON object, or text. May be repeated. Further questions get example values.
+    #[arg(long, value_name = "ANSWER", help_heading = "Input")]
+    pub answer: Vec<String>,
+
+    /// What models and tools answer. Without it they say yes to everything.
+    #[arg(long, value_name = "FILE", help_heading = "World", value_hint = ValueHint::FilePath)]
+    pub world: Option<PathBuf>,
+    /// Settings: Python. Without it ./easel.toml is read if it is there.
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", help_heading = "World", value_hint = ValueHint::FilePath, value_parser = perhaps_a_path())]
+    pub config: Option<PathBuf>,
+
+    /// Keep the stores in this folder, to be looked at; it has to be new or empty. Without it they are gone at the end.
+    #[arg(long, value_name = "DIR", help_heading = "Store", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// Test with this PostgreSQL database instead of SQLite, in schemas that are gone at the end.
+    #[arg(long, value_name = "URL", help_heading = "Store")]
+    pub database: Option<String>,
+
+    /// Print one JSON object.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
 }
 
 /// What to do with secrets.

@@ -10,6 +10,7 @@ mod columns;
 mod components;
 mod config;
 mod convert;
+mod crash;
 mod data;
 mod document;
 mod exit;
@@ -55,6 +56,10 @@ const WORKER: &str = "worker";
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|verb| verb == WORKER) {
+        let mut arguments = arguments.peekable();
+        if arguments.next_if(|kind| kind == crash::CRASH_RUN).is_some() {
+            return crash::crash_run(arguments).into();
+        }
         return easel_sandbox::worker::main(arguments);
     }
     let told = |problem: Problem| {
@@ -77,6 +82,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
+        Command::CrashTest(arguments) => crash::crash_test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),

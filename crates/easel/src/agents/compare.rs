@@ -90,12 +90,20 @@ impl Shape {
                 names.insert(id, name);
             }
             let note = &node["data"]["form"]["text"];
-            places.push(json!([id, node["position"], node["width"], node["height"], note]));
+            places.push(json!([
+                id,
+                node["position"],
+                node["width"],
+                node["height"],
+                note
+            ]));
         }
         shape.drawing = places.into();
         let components = canvas["components"].as_object();
         for (id, component) in components.into_iter().flatten() {
-            let kind = component["obj"]["component_name"].as_str().unwrap_or_default();
+            let kind = component["obj"]["component_name"]
+                .as_str()
+                .unwrap_or_default();
             let mut fields = Map::new();
             let params = component["obj"]["params"].as_object();
             for (name, value) in params.into_iter().flatten() {
@@ -203,9 +211,10 @@ impl Comparison {
                 None => comparison.added.push(named(id, node)),
                 Some(before) if before != node => {
                     let mut fields = Vec::new();
-                    for (path, old, new) in
-                        [("kind", &before.kind, &node.kind), ("name", &before.name, &node.name)]
-                    {
+                    for (path, old, new) in [
+                        ("kind", &before.kind, &node.kind),
+                        ("name", &before.name, &node.name),
+                    ] {
                         if old != new {
                             fields.push(Field {
                                 path: path.to_owned(),
@@ -221,11 +230,16 @@ impl Comparison {
                 Some(_) => {}
             }
         }
-        let gone = old.nodes.iter().filter(|(id, _)| !new.nodes.contains_key(*id));
+        let gone = old
+            .nodes
+            .iter()
+            .filter(|(id, _)| !new.nodes.contains_key(*id));
         comparison.removed = gone.map(|(id, node)| named(id, node)).collect();
         members("", &old.whole, &new.whole, &mut comparison.whole);
         // What differs in nothing but the order of its fields is the same.
-        comparison.changed.retain(|changed| !changed.fields.is_empty());
+        comparison
+            .changed
+            .retain(|changed| !changed.fields.is_empty());
         comparison
     }
 
@@ -276,7 +290,9 @@ impl Comparison {
             let _ = writeln!(text, "  ~ {}", node.line());
             fields.iter().for_each(|field| field.write(&mut text, 6));
         }
-        self.whole.iter().for_each(|field| field.write(&mut text, 2));
+        self.whole
+            .iter()
+            .for_each(|field| field.write(&mut text, 2));
         text
     }
 
@@ -400,7 +416,11 @@ fn flat(value: &Json) -> String {
 
 /// Two texts from shortly before the place where they part.
 fn side_by_side(old: &str, new: &str) -> (String, String) {
-    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count();
+    let same = old
+        .chars()
+        .zip(new.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     let long = old.chars().count().max(new.chars().count()) > SHORT;
     let from = if long { same.saturating_sub(BEFORE) } else { 0 };
     (cut(old, from), cut(new, from))
@@ -450,7 +470,10 @@ mod tests {
     #[test]
     fn nodes_that_came_went_and_changed_are_told_with_their_fields() {
         let found = compare(&canvas("Be brief.", false), &canvas("Be kind.", true));
-        assert_eq!(found.summary(), "1 node added, 1 node changed, 1 setting changed");
+        assert_eq!(
+            found.summary(),
+            "1 node added, 1 node changed, 1 setting changed"
+        );
         let text = "  + Message:M\n  ~ Agent:A (Clerk)\n      sys_prompt: \"Be brief.\" → \"Be kind.\"\n\
                     \x20     →: [] → [\"Message:M\"]\n  variables.n.value: 1 → 2\n";
         assert_eq!(found.to_text(), text);
@@ -485,7 +508,10 @@ mod tests {
             &canvas(&format!("{long} new end"), false),
         );
         let text = found.to_text();
-        assert!(text.contains("old end\" → ") && text.contains("new end\""), "{text}");
+        assert!(
+            text.contains("old end\" → ") && text.contains("new end\""),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() < 200));
     }
 

@@ -83,9 +83,7 @@ pub async fn import(arguments: &ImportAgents) -> Result<Exit, Problem> {
     for (at, (file, agent)) in ready.iter().zip(&known).enumerate() {
         let same = |(other, theirs): &(&Ready, &Option<AgentRecord>)| match (agent, theirs) {
             (Some(mine), Some(theirs)) => mine.id == theirs.id,
-            (None, None) => {
-                file.category == other.category && alike(&file.title, &other.title)
-            }
+            (None, None) => file.category == other.category && alike(&file.title, &other.title),
             _ => false,
         };
         let before = ready.iter().zip(&known).take(at).find(|pair| same(pair));
@@ -122,9 +120,13 @@ fn read(engine: &Engine, path: &Path, arguments: &ImportAgents) -> Result<Ready,
         model: &|_| None,
         secret: &|_| true,
     });
-    let warnings = found.iter().filter(|found| found.severity == Severity::Warning);
+    let warnings = found
+        .iter()
+        .filter(|found| found.severity == Severity::Warning);
     let warnings = warnings.count();
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
     let nodes = workflow.compiled().nodes.iter();
     let nodes = nodes.filter(|node| !node.implicit).count();
     let mut ready = Ready {
@@ -149,7 +151,8 @@ fn read(engine: &Engine, path: &Path, arguments: &ImportAgents) -> Result<Ready,
         ready.title.clone_from(title);
     }
     if ready.title.trim().is_empty() {
-        return Err(Problem::usage(format!("{} has no title.", ready.file)).fix("Give it one with --title."));
+        return Err(Problem::usage(format!("{} has no title.", ready.file))
+            .fix("Give it one with --title."));
     }
     Ok(ready)
 }
@@ -175,14 +178,20 @@ fn canvas(
     if let Some(field) = left.first() {
         return Err(Problem::new(
             Exit::Refused,
-            format!("A credential for {field} is written out in {} in a form that cannot be taken out.", ready.file),
+            format!(
+                "A credential for {field} is written out in {} in a form that cannot be taken out.",
+                ready.file
+            ),
         )
         .fix("Put ${NAME} in its place, and keep the value with `easel secrets set NAME`."));
     }
-    let lifted: Vec<_> = lifted.secrets().map(|(name, secret)| (name.to_owned(), secret)).collect();
-    let clean = engine.load(text.as_bytes()).map_err(|error| {
-        Problem::new(Exit::Refused, sentence(&error.to_string()).into_owned())
-    })?;
+    let lifted: Vec<_> = lifted
+        .secrets()
+        .map(|(name, secret)| (name.to_owned(), secret))
+        .collect();
+    let clean = engine
+        .load(text.as_bytes())
+        .map_err(|error| Problem::new(Exit::Refused, sentence(&error.to_string()).into_owned()))?;
     let around: Json = serde_json::from_str(&text).unwrap_or_default();
     if around.get("dsl").is_some() {
         let said = |key: &str| around[key].as_str().map(str::to_owned);
@@ -263,8 +272,10 @@ async fn agent_of(
         .filter(|agent| agent.dialect == file.dialect && *agent.category == *file.category)
         .collect();
     if found.len() > 1 {
-        return Err(Problem::usage(format!("Several agents are called {:?}.", file.title))
-            .fix("Say which with --agent ID."));
+        return Err(
+            Problem::usage(format!("Several agents are called {:?}.", file.title))
+                .fix("Say which with --agent ID."),
+        );
     }
     Ok(found.pop())
 }
@@ -272,8 +283,10 @@ async fn agent_of(
 /// A canvas does not take the place of a graph, and nobody's agent that of another's.
 fn fits(file: &Ready, agent: AgentRecord, owner: &str) -> Result<AgentRecord, Problem> {
     if *agent.owner != *owner {
-        return Err(Problem::usage(format!("{} belongs to {}.", called(&agent), agent.owner))
-            .fix(format!("Import it as theirs: --owner {}", agent.owner)));
+        return Err(
+            Problem::usage(format!("{} belongs to {}.", called(&agent), agent.owner))
+                .fix(format!("Import it as theirs: --owner {}", agent.owner)),
+        );
     }
     if agent.dialect != file.dialect {
         return Err(Problem::usage(format!(
@@ -395,11 +408,17 @@ async fn create(
 
 /// What a version is called that is made here; the same as one that a client saves.
 fn version(owner: &str, title: &str) -> String {
-    format!("{owner}_{}", version_title(title).replacen(&format!("{title} "), &format!("{title}_"), 1))
+    format!(
+        "{owner}_{}",
+        version_title(title).replacen(&format!("{title} "), &format!("{title}_"), 1)
+    )
 }
 
 async fn put(reach: &Reach, file: &Ready) -> Result<String, Problem> {
-    let put = reach.store().put_document(file.dialect, file.bytes.clone()).await;
+    let put = reach
+        .store()
+        .put_document(file.dialect, file.bytes.clone())
+        .await;
     Ok(put.map_err(data::problem)?.to_string())
 }
 
@@ -442,8 +461,14 @@ fn print(ready: &[Ready], outcomes: &[Outcome], dry: bool) {
         }
         for (name, _) in &file.credentials {
             out::tell(&match dry {
-                true => format!("{}: a credential would go into the vault as {name}.", file.file),
-                false => format!("{}: {name} is in the vault, and ${{{name}}} in the agent.", file.file),
+                true => format!(
+                    "{}: a credential would go into the vault as {name}.",
+                    file.file
+                ),
+                false => format!(
+                    "{}: {name} is in the vault, and ${{{name}}} in the agent.",
+                    file.file
+                ),
             });
         }
         if file.warnings > 0 {

@@ -49,20 +49,27 @@ impl Stored {
     pub async fn read(reach: &Reach, hash: &str, name: &str) -> Result<Stored, Problem> {
         let document = reach.store().document(hash).await.map_err(data::problem)?;
         let document = document.ok_or_else(|| {
-            Problem::new(Exit::Failed, format!("The document of {name} is gone: {hash}."))
+            Problem::new(
+                Exit::Failed,
+                format!("The document of {name} is gone: {hash}."),
+            )
         })?;
         let engine = loader()?;
         let unreadable = |error: String| {
-            Problem::new(Exit::Failed, format!("What is kept of {name} cannot be read."))
-                .because(sentence(&error).into_owned())
+            Problem::new(
+                Exit::Failed,
+                format!("What is kept of {name} cannot be read."),
+            )
+            .because(sentence(&error).into_owned())
         };
-        let package = match document.dialect == Dialect::Graph && document.bytes.starts_with(ARCHIVE) {
-            true => {
-                let package = Package::from_archive(&document.bytes);
-                Some(package.map_err(|error| unreadable(error.to_string()))?)
-            }
-            false => None,
-        };
+        let package =
+            match document.dialect == Dialect::Graph && document.bytes.starts_with(ARCHIVE) {
+                true => {
+                    let package = Package::from_archive(&document.bytes);
+                    Some(package.map_err(|error| unreadable(error.to_string()))?)
+                }
+                false => None,
+            };
         let workflow = match &package {
             Some(package) => engine.package(package),
             None => {

@@ -95,7 +95,8 @@ fn object(place: &str, json: Json) -> Result<Object, Problem> {
     }
 }
 
-fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem> {
+/// `NAME=VALUE`, taken apart.
+pub fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem> {
     match given.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value)),
         _ => Err(
