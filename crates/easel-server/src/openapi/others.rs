@@ -42,6 +42,8 @@ enum Gives {
     Envelope,
     /// Whatever the webhook is set up for, to whoever the webhook itself lets in.
     Public,
+    /// An object in OpenAI's form, or a stream of events in it.
+    OpenAi,
     /// A message of the Model Context Protocol, or a stream of them.
     Protocol,
 }
@@ -93,6 +95,52 @@ pub(crate) const MCP: &[Described] = &[
         "Ends a session, for revisions that have sessions",
         Takes::Nothing,
         Gives::Protocol,
+    ),
+];
+
+/// OpenAI's API, and the form of it that canvas clients know.
+pub(crate) const OPENAI: &[Described] = &[
+    described(
+        "get",
+        "/v1/models",
+        "Lists released agents as models",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "get",
+        "/v1/models/{model}",
+        "Shows an agent as a model",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/v1/chat/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/v1/responses",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::OpenAi,
+    ),
+    described(
+        "get",
+        "/v1/responses/{id}",
+        "Shows what an agent answered",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/api/v1/agents_openai/{id}/chat/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::Envelope,
     ),
 ];
 
@@ -520,12 +568,17 @@ fn responses(gives: Gives) -> Json {
     }});
     match gives {
         Gives::Metrics => json!({
-            "200": {"description": "The counts", "content": {"text/plain": text}},
+            "200": {"description": "The counts", "content": {"application/openmetrics-text": text}},
             "default": {"description": "Who asks may not", "content": {"application/json": envelope}},
         }),
         Gives::Envelope => json!({
             "default": {"description": "What came of it", "content": {
                 "application/json": envelope, "text/event-stream": text, "*/*": any,
+            }},
+        }),
+        Gives::OpenAi => json!({
+            "default": {"description": "What OpenAI's API gives", "content": {
+                "application/json": {"schema": {"type": "object"}}, "text/event-stream": text,
             }},
         }),
         Gives::Public => json!({
@@ -545,7 +598,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_well_formed() {
-        for table in [TELEMETRY, MCP, RAGFLOW, WEBHOOKS] {
+        for table in [TELEMETRY, MCP, OPENAI, RAGFLOW, WEBHOOKS] {
             for (path, item) in items(table, "a tag") {
                 let read = serde_json::from_value::<PathItem>(item.clone());
                 assert!(read.is_ok(), "{path}: {:?}: {item:#}", read.err());
