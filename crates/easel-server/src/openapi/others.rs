@@ -568,7 +568,7 @@ fn responses(gives: Gives) -> Json {
     }});
     match gives {
         Gives::Metrics => json!({
-            "200": {"description": "The counts", "content": {"text/plain": text}},
+            "200": {"description": "The counts", "content": {"application/openmetrics-text": text}},
             "default": {"description": "Who asks may not", "content": {"application/json": envelope}},
         }),
         Gives::Envelope => json!({
