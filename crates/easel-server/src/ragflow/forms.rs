@@ -27,7 +27,10 @@ pub(super) async fn get(
     let names = workflow.compiled().nodes.iter();
     let names = names.map(|node| (node.draft.id.clone(), node.draft.name.clone()));
     let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
-    ok(of_node(node.ok_or_else(|| no_component(&component))?, &names))
+    ok(of_node(
+        node.ok_or_else(|| no_component(&component))?,
+        &names,
+    ))
 }
 
 pub(super) fn no_component(id: &str) -> Problem {
@@ -39,7 +42,10 @@ fn of_node(node: &NodeDraft, names: &[(Arc<str>, Arc<str>)]) -> Members {
     if let Some(fields) = fields(node) {
         return fields;
     }
-    let lines = node.reads.iter().filter(|reference| !matches!(reference.root, Root::PassOf { .. }));
+    let lines = node
+        .reads
+        .iter()
+        .filter(|reference| !matches!(reference.root, Root::PassOf { .. }));
     let line = |reference: &Reference| {
         let line = json!({"name": shown(reference, names), "type": "line"});
         (reference.text.to_string(), line)
@@ -65,7 +71,10 @@ fn shown(reference: &Reference, names: &[(Arc<str>, Arc<str>)]) -> String {
     let Root::Output { node, .. } = &reference.root else {
         return reference.text.to_string();
     };
-    let name = names.iter().find(|(id, _)| id == node).map(|(_, name)| name);
+    let name = names
+        .iter()
+        .find(|(id, _)| id == node)
+        .map(|(_, name)| name);
     match (name, reference.text.split_once('@')) {
         (Some(name), Some((_, port))) => format!("{name}@{port}"),
         _ => reference.text.to_string(),

@@ -14,7 +14,11 @@ use crate::App;
 use crate::auth::{Caller, Scope};
 
 /// `GET /agents/{id}/versions`: the one that was saved last first, without documents.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let mut versions = app.host.store().versions(&agent.id).await?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.updated));
@@ -30,7 +34,10 @@ pub(super) async fn get(
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let version = of_agent(&app, &agent.id, &version).await?;
     let mut row = row(&version);
-    row.insert("dsl".to_owned(), kept::shown(&app.host, &version.document).await?);
+    row.insert(
+        "dsl".to_owned(),
+        kept::shown(&app.host, &version.document).await?,
+    );
     ok(row)
 }
 
@@ -53,7 +60,11 @@ pub(super) async fn delete(
 }
 
 /// `POST /agents/{id}/publish`: releases the draft.
-pub(super) async fn publish(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     must_run(&app.host, &agent.document).await?;
     let title = version_title(&caller, &agent.title);
