@@ -85,7 +85,15 @@ pub fn ask(address: SocketAddr, method: &str, path: &str, body: &Value) -> Optio
     let text = String::from_utf8_lossy(&answer);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let is_length = name.eq_ignore_ascii_case("content-length");
+        is_length.then(|| value.trim().parse::<usize>().ok())?
+    });
     // An answer that is cut off is none.
-    let json = serde_json::from_str(body).ok()?;
+    if length.is_some_and(|length| length != body.len()) {
+        return None;
+    }
+    let json = serde_json::from_str(body).unwrap_or_else(|_| Value::from(body));
     Some((status, json))
 }
