@@ -1,7 +1,12 @@
 //! The command line.
 
+mod agents;
+mod keys;
+mod runs;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -11,6 +16,10 @@ use easel_server::host::Busy;
 use easel_server::rate::Rate;
 
 use crate::data::DataArguments;
+
+pub use agents::*;
+pub use keys::*;
+pub use runs::*;
 
 /// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
@@ -76,6 +85,15 @@ and as the first line of graph.yaml:
     /// Keep secrets for workflows, and say which ones a workflow needs.
     #[command(subcommand)]
     Secrets(SecretsCommand),
+    /// Look at runs that are kept, answer them, drive them on, end and delete them.
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Take agents in from files, release them, compare and restore versions.
+    #[command(subcommand)]
+    Agents(AgentsCommand),
+    /// Make and revoke API keys of the server.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.
@@ -88,6 +106,35 @@ and as the first line of graph.yaml:
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// A span of time as one types it: `90s`, `30m`, `12h`, `7d`, `8w`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age {
+    /// Its length in milliseconds.
+    pub milliseconds: i64,
+}
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Age, String> {
+        let unit = match text.chars().last() {
+            Some('s') => 1,
+            Some('m') => 60,
+            Some('h') => 60 * 60,
+            Some('d') => 24 * 60 * 60,
+            Some('w') => 7 * 24 * 60 * 60,
+            _ => 0,
+        };
+        let count = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
+        let count: Option<i64> = count.parse().ok().filter(|count| *count >= 0 && unit > 0);
+        let milliseconds = count.and_then(|count| count.checked_mul(unit * 1000));
+        match milliseconds {
+            Some(milliseconds) => Ok(Age { milliseconds }),
+            None => Err("write a number and s, m, h, d or w, such as 12h or 30d".to_owned()),
+        }
+    }
 }
 
 /// Arguments of `easel run`.
@@ -593,19 +640,25 @@ pub struct NewArguments {
 /// Arguments of `easel receipt`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`easel run --receipt FILE` writes a receipt. It is signed with a key of this machine's user.
+The receipt is that of a file which `easel run --receipt` wrote, or of a run that is kept. It is signed
+with a key of this machine's user.
 
 Exit codes: 0 done, 1 the receipt was changed or signed by somebody else, 2 it cannot be read.
 
 Examples:
   easel receipt receipt.json
+  easel receipt last --data ./easel-data
+  easel receipt RUN --json > receipt.json                what a run that is kept did, signed now
   easel receipt --verify receipt.json                    signed here, and unchanged?
   easel receipt --public-key                             what others verify with
   easel receipt --verify --signer KEY receipt.json       signed by the owner of that key?")]
 pub struct ReceiptArguments {
-    /// The receipt.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "public_key")]
+    /// The receipt's file, or the id of a run that is kept, or last.
+    #[arg(value_name = "RECEIPT", value_hint = ValueHint::FilePath, required_unless_present = "public_key")]
     pub file: Option<PathBuf>,
+    /// Print the signed receipt as JSON.
+    #[arg(long, conflicts_with_all = ["verify", "public_key"])]
+    pub json: bool,
     /// Verify its signature.
     #[arg(long)]
     pub verify: bool,
@@ -615,6 +668,8 @@ pub struct ReceiptArguments {
     /// Print the public key that this user's receipts are verified with.
     #[arg(long, conflicts_with_all = ["file", "verify"])]
     pub public_key: bool,
+    #[command(flatten)]
+    pub data: DataArguments,
 }
 
 /// Arguments of `easel import`.

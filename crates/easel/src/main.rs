@@ -1,10 +1,12 @@
 //! The `easel` command.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod agents;
 mod archive;
 mod case;
 mod check;
 mod cli;
+mod columns;
 mod components;
 mod config;
 mod convert;
@@ -15,15 +17,18 @@ mod exit;
 mod explain;
 mod import;
 mod keyring;
+mod keys;
 mod lift;
 mod new;
 mod out;
 mod problem;
 mod python;
+mod reach;
 mod read;
 mod receipt;
 mod requirements;
 mod run;
+mod runs;
 mod secrets;
 mod serve;
 mod snippet;
@@ -87,6 +92,9 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Schema => document::schema(),
         Command::Secrets(command) => secrets::obey(&command),
+        Command::Runs(command) => runs::obey(&command),
+        Command::Agents(command) => agents::obey(&command),
+        Command::Keys(command) => keys::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::New(arguments) => new::new(&arguments),

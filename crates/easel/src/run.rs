@@ -29,7 +29,7 @@ use ask::Asker;
 use files::LocalFiles;
 use show::Show;
 
-pub use input::name_the_message;
+pub use input::{name_the_message, value_of};
 pub use setup::models_and_tools;
 
 /// What a shell reports of a program that was interrupted.

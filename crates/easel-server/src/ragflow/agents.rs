@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::canvas::document::Document;
 use easel_runtime::canvas::export::SessionState;
 use easel_runtime::canvas::normalise::normalise;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::access::{agent, own_agent};
 use super::envelope::{
-    Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, put_times, text,
+    At, Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, plain, put_times, text,
 };
 use super::{kept, tags};
 use crate::App;
@@ -127,11 +127,7 @@ pub(super) async fn create(State(app): State<Arc<App>>, caller: Caller, body: Bo
 }
 
 /// `GET /agents/{id}`
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Reply {
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     caller.may(Scope::Read)?;
     let agent = app.host.store().agent_for(&caller.owner, &id).await?;
     let agent = agent.ok_or_else(|| Problem::data("canvas not found."))?;
@@ -142,7 +138,7 @@ pub(super) async fn get(
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
@@ -183,7 +179,7 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     _: Body,
 ) -> Reply {
     let agent = own_agent(&app, &caller, Scope::Write, &id).await?;
@@ -200,7 +196,7 @@ pub(super) async fn delete(
 pub(super) async fn reset(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
@@ -313,11 +309,6 @@ fn checked_title(title: &str) -> Result<String, Problem> {
         ))),
         false => Ok(title.to_owned()),
     }
-}
-
-/// A member as text; `None` if it is absent or no text.
-fn plain(body: &Members, name: &str) -> Option<String> {
-    body.get(name)?.as_str().map(str::to_owned)
 }
 
 fn permission(body: &Members) -> Result<Option<Permission>, Problem> {

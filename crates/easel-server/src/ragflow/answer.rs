@@ -20,6 +20,8 @@ pub(super) struct Answer {
     finished: Option<Value>,
     message_end: Option<Value>,
     question: Option<Value>,
+    /// The nodes that failed, handled or not.
+    failed_nodes: Vec<Value>,
     failed_node: Option<Value>,
     failure: Option<String>,
     /// What each node did, if that is asked for.
@@ -38,6 +40,7 @@ impl Answer {
             finished: None,
             message_end: None,
             question: None,
+            failed_nodes: Vec::new(),
             failed_node: None,
             failure: None,
             trace: with_trace.then(Vec::new),
@@ -72,7 +75,7 @@ impl Answer {
                     .and_then(|data| data.get("error"))
                     .is_some_and(|error| !error.is_null())
                 {
-                    self.failed_node = Some(frame);
+                    self.failed_nodes.push(frame);
                 }
             }
             "user_inputs" => {
@@ -92,9 +95,11 @@ impl Answer {
                     .and_then(|data| data.get("usage"))
                     .cloned()
                     .unwrap_or_default();
-                if self.failed_node.is_none() {
-                    self.failed_node = Some(frame);
-                }
+                let id = |frame: &Value| frame.get("data")?.get("component_id").cloned();
+                let of = id(&frame);
+                let mut failed = std::mem::take(&mut self.failed_nodes).into_iter().rev();
+                let failed = failed.find(|failed| id(failed) == of);
+                self.failed_node = failed.or(Some(frame));
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use easel_runtime::{Input, Object, Origin, Value as Content};
@@ -10,7 +10,7 @@ use easel_store::{AgentRecord, SessionRecord, Store};
 
 use super::access::{self, agent};
 use super::agents::PIPELINE;
-use super::envelope::{Body, MOST, Members, Problem, Reply, Value, flag, text};
+use super::envelope::{At, Body, MOST, Members, Problem, Reply, Value, flag, text};
 use super::events::Form;
 use super::sessions::{ASKED, open};
 use super::stream::{Style, Wish, answer};
@@ -38,7 +38,7 @@ pub(super) async fn create_of(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     ask(&app, &caller, &headers, &id, body).await
@@ -52,9 +52,8 @@ async fn ask(
     body: Members,
 ) -> Reply {
     if flag(&body, "openai-compatible") {
-        return Err(Problem::data(
-            "The OpenAI form of this API is at /v1/chat/completions, with the id of the agent as the model.",
-        ));
+        let body = Value::Object(body);
+        return Ok(crate::openai::canvas::completions(app, caller, id, &body, headers).await);
     }
     let request = Request::read(&body)?;
     let (session, is_new) = match text(&body, "session_id") {

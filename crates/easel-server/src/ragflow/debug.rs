@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::canvas::document::Document;
 use easel_runtime::core::draft::{Kind, NodeDraft};
 use easel_runtime::core::reference::{Reference, Root};
@@ -12,7 +12,7 @@ use easel_store::Dialect;
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{Body, Members, Problem, Reply, Value, ok};
+use super::envelope::{At, Body, Members, Problem, Reply, Value, ok};
 use super::forms::{fields, no_component};
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -25,7 +25,7 @@ const GIVEN: &str = "given";
 pub(super) async fn run(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, component)): Path<(String, String)>,
+    At((id, component)): At<(String, String)>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Run, &id).await?;

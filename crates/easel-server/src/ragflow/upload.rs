@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::multipart::Field;
-use axum::extract::{FromRequest, Multipart, Path, Request, State};
+use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use easel_runtime::tools::ToolError;
@@ -14,7 +14,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{MOST, Problem, Query, Reply, Value, ok};
+use super::envelope::{At, MOST, Problem, Query, Reply, Value, late, ok};
 use crate::App;
 use crate::auth::{Caller, Scope};
 
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 255;
 pub(super) async fn upload(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
     request: Request,
 ) -> Reply {
@@ -67,6 +67,10 @@ fn no_file() -> Problem {
 }
 
 fn broken(error: &axum::extract::multipart::MultipartError) -> Problem {
+    if let Some(late) = late(error) {
+        let status = StatusCode::REQUEST_TIMEOUT;
+        return Problem::new(status.as_u16(), late).with_status(status);
+    }
     let status = error.status();
     let mut problem = Problem::argument(error.body_text());
     if status == StatusCode::PAYLOAD_TOO_LARGE {
@@ -81,18 +85,8 @@ async fn sent(app: &App, caller: &Caller, mut field: Field<'_>) -> Result<FileRe
     let name = name_of(field.file_name().unwrap_or_default());
     let mime = field.content_type().unwrap_or_default().to_owned();
     let mut bytes = Vec::new();
-    loop {
-        // A client may be slow as long as something comes.
-        let chunk = tokio::time::timeout(app.settings.body_time, field.chunk()).await;
-        let Ok(chunk) = chunk else {
-            let status = StatusCode::REQUEST_TIMEOUT;
-            let late = "The file did not arrive in time.";
-            return Err(Problem::new(status.as_u16(), late).with_status(status));
-        };
-        match chunk.map_err(|error| broken(&error))? {
-            Some(chunk) => bytes.extend_from_slice(&chunk),
-            None => break,
-        }
+    while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
+        bytes.extend_from_slice(&chunk);
     }
     keep(app, caller, name, &mime, bytes).await
 }
@@ -207,7 +201,7 @@ pub(super) async fn download(State(app): State<Arc<App>>, caller: Caller, query:
 pub(super) async fn attachment(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
 ) -> Reply {
     given(&app, &caller, &id, query.text("filename"), false).await
@@ -217,7 +211,7 @@ pub(super) async fn attachment(
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
 ) -> Reply {
     given(&app, &caller, &id, query.text("filename"), true).await
