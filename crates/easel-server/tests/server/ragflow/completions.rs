@@ -177,7 +177,7 @@ async fn an_answer_that_fits_nothing_asks_again_and_a_client_can_begin_anew() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_fails_says_so_and_the_conversation_goes_on() {
-    let world = json!({"rules": [{"match": {"turn": 0}, "times": 3, "error": "boom"}], "default_reply": "fine"});
+    let world = json!({"rules": [{"times": 2, "error": "boom"}], "default_reply": "fine"});
     let server = TestServer::with_world(world).await;
     let ada = Client::of(&server, "ada").await;
     let agent = ada.agent("Fails", &failing()).await;
@@ -200,7 +200,6 @@ async fn a_run_that_fails_says_so_and_the_conversation_goes_on() {
     assert!(text(&whole["data"]["data"]["error"]).contains("boom"), "{whole}");
     let read = ada.get(&format!("/agents/{agent}/sessions/{session}")).await;
     assert!(text(&read["data"]["errors"]).contains("boom"), "{read}");
-    ask().await;
     assert_eq!(ask().await["data"]["data"]["content"], "fine", "a failure does not last");
 }
 
