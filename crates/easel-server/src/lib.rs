@@ -8,8 +8,8 @@ pub mod auth;
 pub mod files;
 pub mod health;
 pub mod host;
+pub mod local;
 pub mod mcp;
-
 pub mod openapi;
 mod patience;
 pub mod ragflow;
@@ -32,6 +32,7 @@ pub use settings::Settings;
 
 use auth::Doorkeeper;
 use host::Host;
+use openapi::others::{MCP, RAGFLOW, TELEMETRY, WEBHOOKS, with};
 
 /// What all routes share.
 pub struct App {
@@ -85,10 +86,10 @@ pub fn router(app: Arc<App>) -> Router {
     let (router, description) = openapi::describe([
         health::routes(),
         v1::routes(),
-        mcp::routes(&app).into(),
-        telemetry::routes().into(),
-        ragflow::routes(&app.settings).into(),
-        webhook::routes().into(),
+        with(mcp::routes(&app), MCP, "mcp"),
+        with(telemetry::routes(), TELEMETRY, "health"),
+        with(ragflow::routes(&app.settings), RAGFLOW, "agents"),
+        with(webhook::routes(), WEBHOOKS, "webhooks"),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();
     let _ = app.description.set(description.into());

@@ -1,5 +1,7 @@
 //! One description of all routes: `/openapi.json`.
 
+pub(crate) mod others;
+
 use std::sync::Arc;
 
 use axum::Router;
@@ -24,7 +26,7 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 9] = [
     ("workflows", "Graphs that are kept by name."),
     (
         "runs",
@@ -32,10 +34,10 @@ const TAGS: [(&str, &str); 6] = [
     ),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
-    (
-        "health",
-        "Whether the server lives, and whether it can do its work.",
-    ),
+    ("agents", "Agents and conversations in the form of RAGFlow's API."),
+    ("webhooks", "Agents that others call."),
+    ("mcp", "Agents as tools."),
+    ("health", "Whether the server lives, and whether it can do its work."),
     ("description", "This description."),
 ];
 
@@ -72,26 +74,36 @@ pub(crate) fn describe(
     let components = description.components.get_or_insert_default();
     components.add_security_scheme(BEARER, SecurityScheme::Http(scheme));
     for (path, item) in &mut description.paths.paths {
-        if OPEN.contains(&path.as_str()) {
-            continue;
-        }
         let operations = [
-            &mut item.get,
-            &mut item.put,
-            &mut item.post,
-            &mut item.delete,
-            &mut item.patch,
-            &mut item.head,
-            &mut item.options,
+            ("get", &mut item.get),
+            ("put", &mut item.put),
+            ("post", &mut item.post),
+            ("delete", &mut item.delete),
+            ("patch", &mut item.patch),
+            ("head", &mut item.head),
+            ("options", &mut item.options),
         ];
-        for operation in operations.into_iter().flatten() {
-            let none: [&str; 0] = [];
-            operation
-                .security
-                .get_or_insert_with(|| vec![SecurityRequirement::new(BEARER, none)]);
+        for (method, operation) in operations {
+            let Some(operation) = operation else {
+                continue;
+            };
+            operation.operation_id = Some(operation_id(method, path));
+            if !OPEN.contains(&path.as_str()) {
+                let none: [&str; 0] = [];
+                operation
+                    .security
+                    .get_or_insert_with(|| vec![SecurityRequirement::new(BEARER, none)]);
+            }
         }
     }
     (router, description)
+}
+
+/// A name for an operation, that no other has.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.fold(method.to_owned(), |id, word| format!("{id}_{word}"))
 }
 
 /// Describes all routes

@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use std::path::Path;
 
 use easel_runtime::Timestamp;
+pub use canvas::input as turn_input;
 use files::Case;
 
 /// Runs the cases and says how each went.

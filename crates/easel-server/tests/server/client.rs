@@ -16,11 +16,16 @@ pub struct Client {
 impl Client {
     /// Somebody without a key.
     pub fn of(server: &TestServer) -> Client {
+        Client::at(&server.url(""))
+    }
+
+    /// Somebody who calls a server by its address.
+    pub fn at(base: &str) -> Client {
         // Building a client looks for a crypto provider, also for plain HTTP.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Client {
             http: reqwest::Client::new(),
-            base: server.url(""),
+            base: base.to_owned(),
             key: None,
         }
     }
@@ -102,7 +107,8 @@ impl Client {
     }
 }
 
-async fn read(response: Response) -> (StatusCode, Json) {
+/// The status of an answer, and its body.
+pub async fn read(response: Response) -> (StatusCode, Json) {
     let status = response.status();
     let bytes = response.bytes().await.unwrap();
     let json = serde_json::from_slice(&bytes);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::support::{TestServer, canvas, echo, form, model, origin};
 
-fn message(session: &Arc<str>, text: &str) -> Message {
+pub fn message(session: &Arc<str>, text: &str) -> Message {
     Message {
         session: session.clone(),
         input: Input::from(text),

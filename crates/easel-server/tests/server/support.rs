@@ -1,6 +1,7 @@
 //! A server for tests: over a folder of its own, with models and tools that answer from a script.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,15 +42,26 @@ impl ChatModel for Slow {
 
 /// A server that runs, and its folder.
 pub struct TestServer {
-    pub folder: Arc<tempfile::TempDir>,
+    /// Goes with the server, unless it serves in a folder of somebody else's.
+    pub folder: Option<Arc<tempfile::TempDir>>,
+    path: PathBuf,
     pub store: Store,
     pub app: Arc<App>,
     pub address: SocketAddr,
     /// What its models and tools were asked.
     pub script: Arc<ScriptedWorld>,
     world: Json,
+    setup: Setup,
     stop: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<usize>>,
+}
+
+/// What else a server is set up with.
+#[derive(Clone, Default)]
+pub struct Setup {
+    pub settings: Settings,
+    /// A model in place of the scripted one.
+    pub model: Option<Arc<dyn ChatModel>>,
 }
 
 impl TestServer {
@@ -66,20 +78,38 @@ impl TestServer {
 
     /// A server over a folder that may hold something already.
     pub async fn over(folder: Arc<tempfile::TempDir>, world: Json) -> TestServer {
-        let store = Store::open(&Location::Folder(folder.path().to_owned())).await;
+        TestServer::set_up(folder, world, Setup::default()).await
+    }
+
+    /// The same, set up otherwise.
+    pub async fn set_up(
+        folder: Arc<tempfile::TempDir>,
+        world: Json,
+        setup: Setup,
+    ) -> TestServer {
+        let path = folder.path().to_owned();
+        TestServer {
+            folder: Some(folder),
+            ..TestServer::set_up_in(&path, world, setup).await
+        }
+    }
+
+    /// The same, in a folder that stays.
+    pub async fn set_up_in(path: &Path, world: Json, setup: Setup) -> TestServer {
+        let store = Store::open(&Location::Folder(path.to_owned())).await;
         let store = store.unwrap();
         let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
         let engine = Engine::builder()
             .model(Arc::new(Slow {
                 pause: Duration::from_millis(world["slow_ms"].as_u64().unwrap_or(0)),
-                model: script.model(),
+                model: setup.model.clone().unwrap_or_else(|| script.model()),
             }))
             .world(StoredFiles::of(&store, script.tools()))
             .journal(Arc::new(store.clone()))
             .build()
             .unwrap();
         let host = Host::new(store.clone(), engine, HostLimits::default());
-        let app = App::new(host, Settings::default());
+        let app = App::new(host, setup.settings.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         app.host.recover().await.unwrap();
@@ -91,12 +121,14 @@ impl TestServer {
             async move { drop(stopped.await) },
         ));
         TestServer {
-            folder,
+            folder: None,
+            path: path.to_owned(),
             store,
             app,
             address,
             script,
             world,
+            setup,
             stop: Some(stop),
             served: Some(served),
         }
@@ -104,10 +136,20 @@ impl TestServer {
 
     /// Stops it and starts another one over the same folder.
     pub async fn restart(mut self) -> TestServer {
+        let (folder, path) = (self.folder.take(), self.path.clone());
+        let (world, setup) = (self.world.clone(), self.setup.clone());
+        self.stop().await;
+        TestServer {
+            folder,
+            ..TestServer::set_up_in(&path, world, setup).await
+        }
+    }
+
+    /// Stops it.
+    pub async fn stop(mut self) {
         drop(self.stop.take());
         self.served.take().unwrap().await.unwrap();
         self.store.close().await;
-        TestServer::over(self.folder.clone(), self.world.clone()).await
     }
 
     /// A URL of it.
