@@ -16,10 +16,18 @@ use crate::App;
 use crate::auth::{Caller, Scope};
 
 /// `GET /agentbots/{id}/inputs`: what a page needs to begin.
-pub(super) async fn inputs(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
+pub(super) async fn inputs(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
-    let begin = workflow.compiled().nodes.iter().find(|node| *node.draft.component == *"Begin");
+    let begin = workflow
+        .compiled()
+        .nodes
+        .iter()
+        .find(|node| *node.draft.component == *"Begin");
     let mode = begin.and_then(|begin| begin.draft.params.get("mode")?.as_str());
     let inputs = easel_runtime::Value::from(workflow.inputs()).to_json();
     ok(json!({

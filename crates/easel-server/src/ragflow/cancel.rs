@@ -79,7 +79,9 @@ pub(super) async fn end_session(host: &Arc<Host>, session: &str) -> Result<(), P
 /// Ends all runs that pass a filter and are not over.
 pub(super) async fn end_all(host: &Arc<Host>, filter: RunFilter) -> Result<(), Problem> {
     let mut filter = RunFilter {
-        states: ["running", "waiting", "uncertain"].map(str::to_owned).to_vec(),
+        states: ["running", "waiting", "uncertain"]
+            .map(str::to_owned)
+            .to_vec(),
         ..filter
     };
     loop {

@@ -44,7 +44,13 @@ pub(super) async fn create_of(
     ask(&app, &caller, &headers, &id, body).await
 }
 
-async fn ask(app: &Arc<App>, caller: &Caller, headers: &HeaderMap, id: &str, body: Members) -> Reply {
+async fn ask(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    id: &str,
+    body: Members,
+) -> Reply {
     if flag(&body, "openai-compatible") {
         return Err(Problem::data(
             "The OpenAI form of this API is at /v1/chat/completions, with the id of the agent as the model.",
@@ -153,8 +159,13 @@ impl Request {
             Some(Value::String(text)) => Some(parsed("chat_template_kwargs", text)?),
             Some(kwargs) => Some(Content::from(kwargs.clone())),
         };
-        if kwargs.as_ref().is_some_and(|kwargs| kwargs.as_object().is_none()) {
-            return Err(Problem::argument("`chat_template_kwargs` must be an object."));
+        if kwargs
+            .as_ref()
+            .is_some_and(|kwargs| kwargs.as_object().is_none())
+        {
+            return Err(Problem::argument(
+                "`chat_template_kwargs` must be an object.",
+            ));
         }
         let busy = match text(body, "busy") {
             None => None,
@@ -198,7 +209,9 @@ impl Request {
     ) -> Message {
         let named = self.user.as_deref().unwrap_or(&session.user);
         let user: Arc<str> = named.into();
-        let traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok());
+        let traceparent = headers
+            .get("traceparent")
+            .and_then(|value| value.to_str().ok());
         let input = Input {
             user: Some(match user.is_empty() {
                 true => caller.owner.clone(),
@@ -263,13 +276,24 @@ fn files(body: &Members) -> Result<Vec<Content>, Problem> {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(files)) => files.as_slice(),
         Some(file @ Value::Object(_)) => std::slice::from_ref(file),
-        Some(_) => return Err(Problem::argument("`files` must be a list of what the upload gave.")),
+        Some(_) => {
+            return Err(Problem::argument(
+                "`files` must be a list of what the upload gave.",
+            ));
+        }
     };
     if files.len() > MOST as usize {
-        return Err(Problem::argument(format!("At most {MOST} files go with a message.")));
+        return Err(Problem::argument(format!(
+            "At most {MOST} files go with a message."
+        )));
     }
-    if files.iter().any(|file| file.get("id").and_then(Value::as_str).is_none()) {
-        return Err(Problem::argument("Each of `files` must have the `id` that the upload gave."));
+    if files
+        .iter()
+        .any(|file| file.get("id").and_then(Value::as_str).is_none())
+    {
+        return Err(Problem::argument(
+            "Each of `files` must have the `id` that the upload gave.",
+        ));
     }
     Ok(files.iter().cloned().map(Content::from).collect())
 }
@@ -293,7 +317,10 @@ mod tests {
 
     #[test]
     fn a_blank_query_is_none_and_the_question_counts() {
-        assert_eq!(read(json!({"query": " "})).unwrap().input.query, Content::Null);
+        assert_eq!(
+            read(json!({"query": " "})).unwrap().input.query,
+            Content::Null
+        );
         let asked = read(json!({"query": "", "question": "q"})).unwrap();
         assert_eq!(asked.input.query, Content::from("q"));
         let object = read(json!({"query": {"a": 1}})).unwrap();
@@ -314,7 +341,10 @@ mod tests {
             let refused = read(body.clone()).err().map(|problem| problem.code);
             assert_eq!(refused, Some(101), "{body}");
         }
-        assert!(read(json!({"inputs": null, "files": null, "chat_template_kwargs": "{\"a\": 1}"})).is_ok());
+        assert!(
+            read(json!({"inputs": null, "files": null, "chat_template_kwargs": "{\"a\": 1}"}))
+                .is_ok()
+        );
     }
 
     #[test]

@@ -35,8 +35,7 @@ pub(super) const SERVER: u16 = 500;
 /// What a caller gets who may not use an agent, or asks for one that is not there: nobody learns which.
 pub(super) const NO_AGENT: &str = "Make sure you have permission to access the agent.";
 /// What a caller gets who does not own the agent.
-pub(super) const NOT_OWNER: &str =
-    "Only the owner of the agent is authorized for this operation.";
+pub(super) const NOT_OWNER: &str = "Only the owner of the agent is authorized for this operation.";
 
 /// An answer, or why there is none.
 pub(super) type Reply = Result<Response, Problem>;
@@ -188,9 +187,7 @@ fn members_of(bytes: &[u8]) -> Result<Members, Problem> {
         Ok(Value::Object(members)) => Ok(members),
         Ok(Value::Null) => Ok(Members::new()),
         Ok(_) => Err(Problem::argument("The body must be a JSON object.")),
-        Err(error) => Err(Problem::argument(format!(
-            "The body is no JSON: {error}."
-        ))),
+        Err(error) => Err(Problem::argument(format!("The body is no JSON: {error}."))),
     }
 }
 
@@ -243,7 +240,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
         let query = parts.uri.query().unwrap_or_default();
         let pairs = url::form_urlencoded::parse(query.as_bytes()).into_owned();
         // No database keeps such a character in a text.
-        Ok(Query(pairs.filter(|(_, value)| !value.contains('\0')).collect()))
+        Ok(Query(
+            pairs.filter(|(_, value)| !value.contains('\0')).collect(),
+        ))
     }
 }
 

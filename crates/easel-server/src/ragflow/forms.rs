@@ -28,8 +28,13 @@ pub(super) async fn get(
     let names = names.map(|node| (node.draft.id.clone(), node.draft.name.clone()));
     let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
     let node = node.ok_or_else(|| no_component(&component))?;
-    let components = workflow.canvas().map(|canvas| canvas.components()).unwrap_or_default();
-    let written = components.get(&node.id).map(|found| found.entry.to_json().to_string());
+    let components = workflow
+        .canvas()
+        .map(|canvas| canvas.components())
+        .unwrap_or_default();
+    let written = components
+        .get(&node.id)
+        .map(|found| found.entry.to_json().to_string());
     ok(of_node(node, &written.unwrap_or_default(), &names))
 }
 
@@ -42,7 +47,10 @@ fn of_node(node: &NodeDraft, written: &str, names: &[(Arc<str>, Arc<str>)]) -> M
     if let Some(fields) = fields(node) {
         return fields;
     }
-    let lines = node.reads.iter().filter(|reference| written.contains(&*reference.text));
+    let lines = node
+        .reads
+        .iter()
+        .filter(|reference| written.contains(&*reference.text));
     let line = |reference: &Reference| {
         let line = json!({"name": shown(reference, names), "type": "line"});
         (reference.text.to_string(), line)
@@ -68,7 +76,10 @@ fn shown(reference: &Reference, names: &[(Arc<str>, Arc<str>)]) -> String {
     let Root::Output { node, .. } = &reference.root else {
         return reference.text.to_string();
     };
-    let name = names.iter().find(|(id, _)| id == node).map(|(_, name)| name);
+    let name = names
+        .iter()
+        .find(|(id, _)| id == node)
+        .map(|(_, name)| name);
     match (name, reference.text.split_once('@')) {
         (Some(name), Some((_, port))) => format!("{name}@{port}"),
         _ => reference.text.to_string(),

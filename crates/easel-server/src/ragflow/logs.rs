@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn each_turn_has_its_own_calls() {
-        let call = |tool: &str| logged("tool_call", json!({"component_id": "A", "tool_name": tool}));
+        let call =
+            |tool: &str| logged("tool_call", json!({"component_id": "A", "tool_name": tool}));
         let asked = || logged("user_inputs", json!({}));
         let unfit = logged("answer_unfit", json!({}));
         let log = [call("a"), asked(), unfit, asked(), call("b"), call("c")];

@@ -113,7 +113,9 @@ pub(super) async fn list(
     }
     // The number of all stands beside the list.
     let answer = json!({"code": 0, "message": "success", "data": rows, "total": listed.total});
-    Ok(axum::response::IntoResponse::into_response(axum::Json(answer)))
+    Ok(axum::response::IntoResponse::into_response(axum::Json(
+        answer,
+    )))
 }
 
 /// A time in a query: milliseconds since 1970, or a date with or without a time of day, as this machine's clock shows it.
@@ -202,10 +204,15 @@ pub(super) async fn delete_several(
     if deleted == 0 {
         return Err(Problem::data(errors.join("; ")));
     }
-    let message = format!("Partially deleted {deleted} sessions with {} errors", errors.len());
+    let message = format!(
+        "Partially deleted {deleted} sessions with {} errors",
+        errors.len()
+    );
     let data = json!({"success_count": deleted, "errors": errors});
     let answer = json!({"code": 0, "message": message, "data": data});
-    Ok(axum::response::IntoResponse::into_response(axum::Json(answer)))
+    Ok(axum::response::IntoResponse::into_response(axum::Json(
+        answer,
+    )))
 }
 
 /// The ids in a request, each once.

@@ -23,7 +23,9 @@ pub(super) async fn counts(State(app): State<Arc<App>>, caller: Caller, query: Q
         ..AgentFilter::default()
     };
     let counts = app.host.store().agent_tags(&filter).await?;
-    let counts = counts.iter().map(|count| json!({"tag": count.tag, "count": count.agents}));
+    let counts = counts
+        .iter()
+        .map(|count| json!({"tag": count.tag, "count": count.agents}));
     ok(counts.collect::<Vec<_>>())
 }
 

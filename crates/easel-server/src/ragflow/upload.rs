@@ -45,7 +45,9 @@ pub(super) async fn upload(
                 continue;
             }
             if kept.len() == MOST as usize {
-                return Err(Problem::argument(format!("At most {MOST} files are sent at once.")));
+                return Err(Problem::argument(format!(
+                    "At most {MOST} files are sent at once."
+                )));
             }
             kept.push(sent(&app, &caller, field).await?);
         }
@@ -59,7 +61,9 @@ pub(super) async fn upload(
 }
 
 fn no_file() -> Problem {
-    Problem::argument("No file in request: send a form with one or more parts named `file`, or `?url=`.")
+    Problem::argument(
+        "No file in request: send a form with one or more parts named `file`, or `?url=`.",
+    )
 }
 
 fn broken(error: &axum::extract::multipart::MultipartError) -> Problem {
@@ -106,7 +110,9 @@ async fn fetched(app: &App, caller: &Caller, url: &str) -> Result<FileRecord, Pr
         )));
     }
     let path = url::Url::parse(url).ok();
-    let last = path.as_ref().and_then(|url| url.path_segments()?.next_back());
+    let last = path
+        .as_ref()
+        .and_then(|url| url.path_segments()?.next_back());
     let name = percent_decode_str(last.unwrap_or_default()).decode_utf8_lossy();
     let mime = fetched.media_type.unwrap_or_default();
     keep(app, caller, name_of(&name), &mime, fetched.bytes).await
@@ -137,7 +143,11 @@ async fn keep(
 /// A name that is a name, and no path.
 fn name_of(sent: &str) -> String {
     let last = sent.rsplit(['/', '\\']).next().unwrap_or_default().trim();
-    let name: String = last.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    let name: String = last
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_NAME)
+        .collect();
     match name.as_str() {
         "" | "." | ".." => "file".to_owned(),
         _ => name,
@@ -181,7 +191,9 @@ fn descriptor(file: &FileRecord) -> Value {
 
 /// `GET /agents/download?id=`
 pub(super) async fn download(State(app): State<Arc<App>>, caller: Caller, query: Query) -> Reply {
-    let id = query.text("id").ok_or_else(|| Problem::argument("`id` is required."))?;
+    let id = query
+        .text("id")
+        .ok_or_else(|| Problem::argument("`id` is required."))?;
     given(&app, &caller, id, None, false).await
 }
 
@@ -216,13 +228,20 @@ const HARMLESS: [&str; 6] = [
 ];
 
 /// What stands in a header as it is.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// A file, for whoever sent it.
 async fn given(app: &App, caller: &Caller, id: &str, name: Option<&str>, shown: bool) -> Reply {
     caller.may(Scope::Read)?;
     let store = app.host.store();
-    let file = store.file(id).await?.filter(|file| caller.owns(&file.owner));
+    let file = store
+        .file(id)
+        .await?
+        .filter(|file| caller.owns(&file.owner));
     let not_there = || Problem::data("File not found!");
     let file = file.ok_or_else(not_there)?;
     let bytes = store.file_bytes(&file.id).await?.ok_or_else(not_there)?;
@@ -244,7 +263,10 @@ async fn given(app: &App, caller: &Caller, id: &str, name: Option<&str>, shown: 
     }
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
         (header::CACHE_CONTROL, "private, no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -30,7 +30,10 @@ pub(super) async fn get(
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let version = of_agent(&app, &agent.id, &version).await?;
     let mut row = row(&version);
-    row.insert("dsl".to_owned(), kept::shown(&app.host, &version.document).await?);
+    row.insert(
+        "dsl".to_owned(),
+        kept::shown(&app.host, &version.document).await?,
+    );
     ok(row)
 }
 
@@ -53,7 +56,11 @@ pub(super) async fn delete(
 }
 
 /// `POST /agents/{id}/publish`: releases the draft.
-pub(super) async fn publish(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     must_run(&app.host, &agent.document).await?;
     let title = version_title(&caller, &agent.title);

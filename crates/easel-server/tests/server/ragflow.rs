@@ -61,7 +61,10 @@ impl<'a> Client<'a> {
         let status = response.status().as_u16();
         let text = response.text().await.unwrap();
         let answer = serde_json::from_str(&text);
-        (status, answer.unwrap_or_else(|error| panic!("{error}: {text}")))
+        (
+            status,
+            answer.unwrap_or_else(|error| panic!("{error}: {text}")),
+        )
     }
 
     pub async fn get(&self, path: &str) -> Json {
@@ -82,14 +85,18 @@ impl<'a> Client<'a> {
 
     /// Makes an agent; its id.
     pub async fn agent(&self, title: &str, canvas: &Json) -> String {
-        let made = self.post("/agents", json!({"title": title, "dsl": canvas})).await;
+        let made = self
+            .post("/agents", json!({"title": title, "dsl": canvas}))
+            .await;
         assert_eq!(made["code"], 0, "{made}");
         text(&made["data"]["id"])
     }
 
     /// Opens a conversation; its id.
     pub async fn session(&self, agent: &str) -> String {
-        let opened = self.post(&format!("/agents/{agent}/sessions"), json!({})).await;
+        let opened = self
+            .post(&format!("/agents/{agent}/sessions"), json!({}))
+            .await;
         assert_eq!(opened["code"], 0, "{opened}");
         text(&opened["data"]["id"])
     }
@@ -129,7 +136,9 @@ impl Stream {
         for line in text.split("\n\n").filter(|line| !line.is_empty()) {
             assert!(!done, "nothing comes behind the end");
             // There is no blank behind the colon.
-            let line = line.strip_prefix("data:").unwrap_or_else(|| panic!("{line}"));
+            let line = line
+                .strip_prefix("data:")
+                .unwrap_or_else(|| panic!("{line}"));
             match line {
                 "[DONE]" => done = true,
                 line => frames.push(serde_json::from_str(line).unwrap()),
@@ -139,7 +148,10 @@ impl Stream {
     }
 
     pub fn names(&self) -> Vec<&str> {
-        let names = self.frames.iter().map(|frame| frame["event"].as_str().unwrap_or("-"));
+        let names = self
+            .frames
+            .iter()
+            .map(|frame| frame["event"].as_str().unwrap_or("-"));
         names.collect()
     }
 
@@ -150,11 +162,16 @@ impl Stream {
 
     pub fn said(&self) -> String {
         let pieces = self.named("message").into_iter();
-        pieces.map(|frame| text(&frame["data"]["content"])).collect()
+        pieces
+            .map(|frame| text(&frame["data"]["content"]))
+            .collect()
     }
 }
 
 /// A text in an answer.
 pub fn text(value: &Json) -> String {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
+        .to_owned()
 }

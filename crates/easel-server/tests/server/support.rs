@@ -82,11 +82,7 @@ impl TestServer {
     }
 
     /// The same, set up otherwise.
-    pub async fn set_up(
-        folder: Arc<tempfile::TempDir>,
-        world: Json,
-        setup: Setup,
-    ) -> TestServer {
+    pub async fn set_up(folder: Arc<tempfile::TempDir>, world: Json, setup: Setup) -> TestServer {
         let path = folder.path().to_owned();
         TestServer {
             folder: Some(folder),

@@ -18,7 +18,8 @@ struct Belongings {
 async fn belongings(server: &TestServer, ada: &Client<'_>) -> Belongings {
     let agent = ada.agent("Form", &form()).await;
     let session = ada.session(&agent).await;
-    ada.ask(json!({"agent_id": agent, "session_id": session, "query": "hi"})).await;
+    ada.ask(json!({"agent_id": agent, "session_id": session, "query": "hi"}))
+        .await;
     let versions = ada.get(&format!("/agents/{agent}/versions")).await;
     let (conversation, _) = server.store.conversation(&session).await.unwrap().unwrap();
     Belongings {
@@ -31,36 +32,97 @@ async fn belongings(server: &TestServer, ada: &Client<'_>) -> Belongings {
 
 /// Every route that names something, with a body that would do something.
 fn routes(of: &Belongings) -> Vec<(Method, String, Json)> {
-    let Belongings { agent, session, version, run } = of;
+    let Belongings {
+        agent,
+        session,
+        version,
+        run,
+    } = of;
     let named = json!({"agent_id": agent, "session_id": session, "query": "Eve"});
     let new = json!({"agent_id": agent, "query": "Eve"});
     vec![
         (Method::GET, format!("/agents/{agent}"), Json::Null),
-        (Method::PUT, format!("/agents/{agent}"), json!({"title": "Eve's", "dsl": echo()})),
+        (
+            Method::PUT,
+            format!("/agents/{agent}"),
+            json!({"title": "Eve's", "dsl": echo()}),
+        ),
         (Method::DELETE, format!("/agents/{agent}"), json!({})),
-        (Method::PUT, format!("/agents/{agent}/tags"), json!({"tags": "x"})),
+        (
+            Method::PUT,
+            format!("/agents/{agent}/tags"),
+            json!({"tags": "x"}),
+        ),
         (Method::POST, format!("/agents/{agent}/reset"), Json::Null),
         (Method::POST, format!("/agents/{agent}/publish"), Json::Null),
         (Method::POST, format!("/agents/{agent}/run"), named.clone()),
-        (Method::POST, format!("/agents/{agent}/completions"), new.clone()),
+        (
+            Method::POST,
+            format!("/agents/{agent}/completions"),
+            new.clone(),
+        ),
         (Method::POST, "/agents/chat/completions".to_owned(), named),
-        (Method::POST, "/agents/chat/completions".to_owned(), new.clone()),
-        (Method::POST, format!("/agents/{agent}/upload?url=http://a.example/"), Json::Null),
+        (
+            Method::POST,
+            "/agents/chat/completions".to_owned(),
+            new.clone(),
+        ),
+        (
+            Method::POST,
+            format!("/agents/{agent}/upload?url=http://a.example/"),
+            Json::Null,
+        ),
         (Method::GET, format!("/agents/{agent}/versions"), Json::Null),
-        (Method::GET, format!("/agents/{agent}/versions/{version}"), Json::Null),
-        (Method::DELETE, format!("/agents/{agent}/versions/{version}"), Json::Null),
-        (Method::GET, format!("/agents/{agent}/components/begin/input-form"), Json::Null),
-        (Method::POST, format!("/agents/{agent}/components/begin/debug"), json!({"params": {}})),
+        (
+            Method::GET,
+            format!("/agents/{agent}/versions/{version}"),
+            Json::Null,
+        ),
+        (
+            Method::DELETE,
+            format!("/agents/{agent}/versions/{version}"),
+            Json::Null,
+        ),
+        (
+            Method::GET,
+            format!("/agents/{agent}/components/begin/input-form"),
+            Json::Null,
+        ),
+        (
+            Method::POST,
+            format!("/agents/{agent}/components/begin/debug"),
+            json!({"params": {}}),
+        ),
         (Method::GET, format!("/agents/{agent}/sessions"), Json::Null),
         (Method::POST, format!("/agents/{agent}/sessions"), json!({})),
-        (Method::DELETE, format!("/agents/{agent}/sessions"), json!({"delete_all": true})),
-        (Method::GET, format!("/agents/{agent}/sessions/{session}"), Json::Null),
-        (Method::DELETE, format!("/agents/{agent}/sessions/{session}"), Json::Null),
-        (Method::GET, format!("/agentbots/{agent}/inputs"), Json::Null),
+        (
+            Method::DELETE,
+            format!("/agents/{agent}/sessions"),
+            json!({"delete_all": true}),
+        ),
+        (
+            Method::GET,
+            format!("/agents/{agent}/sessions/{session}"),
+            Json::Null,
+        ),
+        (
+            Method::DELETE,
+            format!("/agents/{agent}/sessions/{session}"),
+            Json::Null,
+        ),
+        (
+            Method::GET,
+            format!("/agentbots/{agent}/inputs"),
+            Json::Null,
+        ),
         (Method::POST, format!("/agentbots/{agent}/completions"), new),
         (Method::POST, format!("/tasks/{session}/cancel"), Json::Null),
         (Method::POST, format!("/tasks/{run}/cancel"), Json::Null),
-        (Method::PATCH, format!("/tasks/{session}"), json!({"action": "stop"})),
+        (
+            Method::PATCH,
+            format!("/tasks/{session}"),
+            json!({"action": "stop"}),
+        ),
     ]
 }
 
@@ -71,9 +133,17 @@ async fn is_untouched(ada: &Client<'_>, of: &Belongings) {
     assert_eq!(read["data"]["tags"], "");
     let said = ada.get(&format!("/agents/{}/sessions", of.agent)).await;
     assert_eq!(said["total"], 1);
-    assert_eq!(said["data"][0]["message"].as_array().map(Vec::len), Some(2), "{said}");
+    assert_eq!(
+        said["data"][0]["message"].as_array().map(Vec::len),
+        Some(2),
+        "{said}"
+    );
     let body = json!({"agent_id": of.agent, "session_id": of.session, "query": "Ada"});
-    assert_eq!(ada.ask(body).await["data"]["data"]["content"], "Hello Ada.", "it still waits");
+    assert_eq!(
+        ada.ask(body).await["data"]["data"]["content"],
+        "Hello Ada.",
+        "it still waits"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -87,7 +157,10 @@ async fn another_owner_reaches_nothing() {
         assert_eq!(status, 200, "{method} {path}: {refused}");
         let code = refused["code"].as_i64().unwrap();
         assert!(code == 102 || code == 103, "{method} {path}: {refused}");
-        assert!(!refused.to_string().contains("Who are you?"), "{method} {path}: {refused}");
+        assert!(
+            !refused.to_string().contains("Who are you?"),
+            "{method} {path}: {refused}"
+        );
     }
     assert_eq!(eve.get("/agents").await["data"]["total"], 0);
     assert_eq!(eve.get("/agents?owner_ids=ada").await["data"]["total"], 0);
@@ -114,7 +187,11 @@ async fn without_a_key_and_with_a_revoked_one_nothing_is_reached() {
     let nobody = Client::with(&server, None);
     let all = [
         (Method::GET, "/agents".to_owned(), Json::Null),
-        (Method::POST, "/agents".to_owned(), json!({"title": "x", "dsl": echo()})),
+        (
+            Method::POST,
+            "/agents".to_owned(),
+            json!({"title": "x", "dsl": echo()}),
+        ),
         (Method::GET, "/agents/tags".to_owned(), Json::Null),
         (Method::GET, "/agents/templates".to_owned(), Json::Null),
         (Method::GET, "/agents/prompts".to_owned(), Json::Null),
@@ -158,20 +235,53 @@ async fn a_team_uses_and_edits_an_agent_and_its_owner_keeps_the_rest() {
     assert_eq!(bob.get(&path).await["code"], 102, "it is not shared yet");
     ada.put(&path, json!({"permission": "team"})).await;
     assert_eq!(bob.get(&path).await["code"], 0);
-    assert_eq!(bob.put(&path, json!({"description": "by Bob"})).await["code"], 0);
-    assert_eq!(bob.put(&path, json!({"permission": "me"})).await["code"], 103);
+    assert_eq!(
+        bob.put(&path, json!({"description": "by Bob"})).await["code"],
+        0
+    );
+    assert_eq!(
+        bob.put(&path, json!({"permission": "me"})).await["code"],
+        103
+    );
     let owner = "Only the owner of the agent is authorized for this operation.";
     assert_eq!(bob.delete(&path, json!({})).await["message"], owner);
-    let all = bob.delete(&format!("{path}/sessions"), json!({"delete_all": true})).await;
+    let all = bob
+        .delete(&format!("{path}/sessions"), json!({"delete_all": true}))
+        .await;
     assert_eq!(all["message"], owner);
     let adas = ada.session(&agent).await;
     let bobs = bob.session(&agent).await;
     let ask = json!({"agent_id": agent, "session_id": adas, "query": "hi"});
-    assert_eq!(bob.ask(ask).await["message"], "Only authorized users can access this agent session.");
-    assert_eq!(bob.get(&format!("{path}/sessions/{adas}")).await["code"], 102);
-    assert_eq!(bob.delete(&format!("{path}/sessions/{adas}"), Json::Null).await["code"], 102);
-    assert_eq!(bob.post(&format!("/tasks/{adas}/cancel"), Json::Null).await["code"], 102);
-    assert_eq!(bob.get(&format!("{path}/sessions")).await["total"], 1, "his own");
-    assert_eq!(ada.get(&format!("{path}/sessions")).await["total"], 2, "the owner sees all");
-    assert_eq!(bob.delete(&format!("{path}/sessions/{bobs}"), Json::Null).await["data"], true);
+    assert_eq!(
+        bob.ask(ask).await["message"],
+        "Only authorized users can access this agent session."
+    );
+    assert_eq!(
+        bob.get(&format!("{path}/sessions/{adas}")).await["code"],
+        102
+    );
+    assert_eq!(
+        bob.delete(&format!("{path}/sessions/{adas}"), Json::Null)
+            .await["code"],
+        102
+    );
+    assert_eq!(
+        bob.post(&format!("/tasks/{adas}/cancel"), Json::Null).await["code"],
+        102
+    );
+    assert_eq!(
+        bob.get(&format!("{path}/sessions")).await["total"],
+        1,
+        "his own"
+    );
+    assert_eq!(
+        ada.get(&format!("{path}/sessions")).await["total"],
+        2,
+        "the owner sees all"
+    );
+    assert_eq!(
+        bob.delete(&format!("{path}/sessions/{bobs}"), Json::Null)
+            .await["data"],
+        true
+    );
 }

@@ -12,7 +12,11 @@ fn pin() -> Json {
     canvas(&[
         ("UserFillUp:Pin", "UserFillUp", ask),
         ("Agent:A", "Agent", agent),
-        ("Message:Out", "Message", json!({"content": ["{Agent:A@content}"]})),
+        (
+            "Message:Out",
+            "Message",
+            json!({"content": ["{Agent:A@content}"]}),
+        ),
     ])
 }
 
@@ -24,12 +28,15 @@ async fn two_people_with_conversations_of_one_name_share_nothing() {
     server.store.join_team("t", "ada").await.unwrap();
     server.store.join_team("t", "bob").await.unwrap();
     let agent = ada.agent("Pin", &pin()).await;
-    ada.put(&format!("/agents/{agent}"), json!({"permission": "team"})).await;
+    ada.put(&format!("/agents/{agent}"), json!({"permission": "team"}))
+        .await;
     let stored = async || ada.get(&format!("/agents/{agent}")).await["data"]["dsl"].clone();
     let before = stored().await;
     let open = async |client: &Client<'_>, user: &str| {
         let body = json!({"user_id": user, "name": "New chat"});
-        let opened = client.post(&format!("/agents/{agent}/sessions"), body).await;
+        let opened = client
+            .post(&format!("/agents/{agent}/sessions"), body)
+            .await;
         text(&opened["data"]["id"])
     };
     let say = async |client: &Client<'_>, session: &str, body: Json| {
@@ -45,19 +52,37 @@ async fn two_people_with_conversations_of_one_name_share_nothing() {
     let second = open(&bob, "user-2").await;
     let asked = say(&bob, &second, json!({"query": "hello"})).await;
     // It begins at the beginning and asks on its own account.
-    assert_eq!(asked.named("node_finished")[0]["data"]["component_id"], "begin");
+    assert_eq!(
+        asked.named("node_finished")[0]["data"]["component_id"],
+        "begin"
+    );
     assert!(asked.named("user_inputs")[0]["data"]["inputs"]["pin"].is_object());
     prompts();
-    let answered = say(&ada, &first, json!({"query": "", "inputs": {"pin": {"type": "line", "value": "1234"}}})).await;
+    let answered = say(
+        &ada,
+        &first,
+        json!({"query": "", "inputs": {"pin": {"type": "line", "value": "1234"}}}),
+    )
+    .await;
     assert_eq!(answered.said(), "ok");
     assert!(prompts().contains("pin=1234"));
-    let answered = say(&bob, &second, json!({"query": "", "inputs": {"pin": "9999"}})).await;
+    let answered = say(
+        &bob,
+        &second,
+        json!({"query": "", "inputs": {"pin": "9999"}}),
+    )
+    .await;
     assert_eq!(answered.said(), "ok");
     let told = prompts();
-    assert!(told.contains("pin=9999") && !told.contains("1234"), "{told}");
+    assert!(
+        told.contains("pin=9999") && !told.contains("1234"),
+        "{told}"
+    );
     let foreign = bob.get(&format!("/agents/{agent}/sessions/{first}")).await;
     assert_eq!(foreign["code"], 102);
-    let of_user = ada.get(&format!("/agents/{agent}/sessions/{first}?user_id=user-2")).await;
+    let of_user = ada
+        .get(&format!("/agents/{agent}/sessions/{first}?user_id=user-2"))
+        .await;
     assert_eq!(of_user["code"], 102);
     assert_eq!(stored().await, before, "the agent is as it was");
 }
@@ -73,9 +98,7 @@ fn appending(passes: u32) -> Json {
         {"variable": "env.log", "operator": "append", "parameter": "CodeExec:Chunk@text"},
         {"variable": "Loop:L@n", "operator": "+=", "parameter": 1},
     ]});
-    let node = |component: &str, params: Json, up: &[&str], down: &[&str]| {
-        json!({"obj": {"component_name": component, "params": params}, "upstream": up, "downstream": down})
-    };
+    let node = |component: &str, params: Json, up: &[&str], down: &[&str]| json!({"obj": {"component_name": component, "params": params}, "upstream": up, "downstream": down});
     let body = |mut node: Json| {
         node["parent_id"] = "Loop:L".into();
         node
@@ -100,9 +123,14 @@ async fn stored(chunk: &str, passes: u32) -> u64 {
     let server = TestServer::with_world(world).await;
     let ada = Client::of(&server, "ada").await;
     let agent = ada.agent("Loop", &appending(passes)).await;
-    let database = server.folder.path().join("easel.db");
+    let database = server.folder.as_ref().unwrap().path().join("easel.db");
     let stream = ada.follow(json!({"agent_id": agent, "query": "go"})).await;
-    assert_eq!(stream.said(), format!("n={passes}"), "{:?}", stream.frames.last());
+    assert_eq!(
+        stream.said(),
+        format!("n={passes}"),
+        "{:?}",
+        stream.frames.last()
+    );
     // What was written ahead is in the database once that is closed.
     server.store.close().await;
     std::fs::metadata(database).unwrap().len()
@@ -112,11 +140,17 @@ async fn stored(chunk: &str, passes: u32) -> u64 {
 async fn what_a_loop_stores_grows_with_its_passes_and_not_with_their_square() {
     let dull = "x".repeat(2_000);
     // Text that no compression makes smaller.
-    let text: String = (0..2_000_u64).map(|at| char::from(b'!' + (at * at * 2_654_435_761 % 89) as u8)).collect();
+    let text: String = (0..2_000_u64)
+        .map(|at| char::from(b'!' + (at * at * 2_654_435_761 % 89) as u8))
+        .collect();
     for chunk in [dull, text] {
-        let (nothing, few, many) = tokio::join!(stored(&chunk, 1), stored(&chunk, 50), stored(&chunk, 100));
+        let (nothing, few, many) =
+            tokio::join!(stored(&chunk, 1), stored(&chunk, 50), stored(&chunk, 100));
         let (few, many) = (few - nothing, many - nothing);
         assert!(few < 1_000_000, "{few} bytes for 50 passes");
-        assert!(10 * many < 23 * few, "{many} bytes for 100 passes, {few} for 50");
+        assert!(
+            10 * many < 23 * few,
+            "{many} bytes for 100 passes, {few} for 50"
+        );
     }
 }

@@ -26,12 +26,16 @@ async fn the_python_client_makes_and_asks_an_agent_of_each_template() {
         let mut client = Command::new(python);
         client.arg(format!("{root}/tests/clients/ragflow_sdk_client.py"));
         client.args([server.url(""), key]);
-        let output = tokio::task::spawn_blocking(move || client.output().unwrap()).await.unwrap();
+        let output = tokio::task::spawn_blocking(move || client.output().unwrap())
+            .await
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let wrong = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{said}\n{wrong}");
         assert!(said.contains("all agents answered"), "{said}");
     } else {
-        eprintln!("SKIPPED: RAGFlow's Python client; set EASEL_CLIENTS=1 and have ragflow-sdk installed");
+        eprintln!(
+            "SKIPPED: RAGFlow's Python client; set EASEL_CLIENTS=1 and have ragflow-sdk installed"
+        );
     }
 }
