@@ -10,6 +10,7 @@ pub mod health;
 pub mod host;
 pub mod local;
 pub mod mcp;
+pub mod openai;
 pub mod openapi;
 mod patience;
 pub mod ragflow;
@@ -32,7 +33,7 @@ pub use settings::Settings;
 
 use auth::Doorkeeper;
 use host::Host;
-use openapi::others::{MCP, RAGFLOW, TELEMETRY, WEBHOOKS, with};
+use openapi::others::{MCP, OPENAI, RAGFLOW, TELEMETRY, WEBHOOKS, with};
 
 /// What all routes share.
 pub struct App {
@@ -89,6 +90,7 @@ pub fn router(app: Arc<App>) -> Router {
         with(mcp::routes(&app), MCP, "mcp"),
         with(telemetry::routes(), TELEMETRY, "health"),
         with(ragflow::routes(&app.settings), RAGFLOW, "agents"),
+        with(openai::routes(), OPENAI, "openai"),
         with(webhook::routes(), WEBHOOKS, "webhooks"),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();

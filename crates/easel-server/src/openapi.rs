@@ -34,10 +34,16 @@ const TAGS: [(&str, &str); 9] = [
     ),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
-    ("agents", "Agents and conversations in the form of RAGFlow's API."),
+    (
+        "agents",
+        "Agents and conversations in the form of RAGFlow's API.",
+    ),
     ("webhooks", "Agents that others call."),
     ("mcp", "Agents as tools."),
-    ("health", "Whether the server lives, and whether it can do its work."),
+    (
+        "health",
+        "Whether the server lives, and whether it can do its work.",
+    ),
     ("description", "This description."),
 ];
 

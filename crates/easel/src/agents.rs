@@ -58,7 +58,10 @@ async fn list(arguments: &ListAgents) -> Result<Exit, Problem> {
     }
     reach.close().await;
     if arguments.json {
-        let items = agents.iter().zip(&current).map(|(agent, state)| item(agent, state));
+        let items = agents
+            .iter()
+            .zip(&current)
+            .map(|(agent, state)| item(agent, state));
         let items: Vec<Json> = items.collect();
         out::line(&format!("{:#}", json!({"agents": items})));
         return Ok(Exit::Done);
@@ -67,7 +70,9 @@ async fn list(arguments: &ListAgents) -> Result<Exit, Problem> {
         out::tell("There is no such agent. `easel agents import FILE` makes one.");
         return Ok(Exit::Done);
     }
-    let mut table = Columns::new(&["AGENT", "TITLE", "STATE", "KIND", "OWNER", "CHANGED", "WHAT"]);
+    let mut table = Columns::new(&[
+        "AGENT", "TITLE", "STATE", "KIND", "OWNER", "CHANGED", "WHAT",
+    ]);
     for (agent, state) in agents.iter().zip(&current) {
         let shared = match agent.permission {
             easel_store::Permission::Team => format!("{}, team", agent.owner),
@@ -138,7 +143,9 @@ async fn export(arguments: &ExportAgent) -> Result<Exit, Problem> {
     reach.close().await;
     let exported = stored.export((!arguments.bare).then_some(&agent))?;
     for name in &exported.left_out {
-        out::tell(&format!("left out: a credential; ${{{name}}} stands for it"));
+        out::tell(&format!(
+            "left out: a credential; ${{{name}}} stands for it"
+        ));
     }
     match &arguments.output {
         Some(path) => {
@@ -147,8 +154,10 @@ async fn export(arguments: &ExportAgent) -> Result<Exit, Problem> {
             out::tell(&format!("Wrote {}.", path.display()));
         }
         None if exported.is_archive => {
-            return Err(Problem::usage("This is a package, which is an archive and no text.")
-                .fix("Name a file: -o NAME.zip"));
+            return Err(
+                Problem::usage("This is a package, which is an archive and no text.")
+                    .fix("Name a file: -o NAME.zip"),
+            );
         }
         None => out::print(&String::from_utf8_lossy(&exported.bytes)),
     }
@@ -159,10 +168,15 @@ async fn publish(arguments: &PublishAgent) -> Result<Exit, Problem> {
     let (reach, agent) = the_agent(&arguments.which).await?;
     let before = reach.store().released_version(&agent.id).await;
     let before = before.map_err(data::problem)?;
-    let title = arguments.title.clone().unwrap_or_else(|| version_title(&agent.title));
+    let title = arguments
+        .title
+        .clone()
+        .unwrap_or_else(|| version_title(&agent.title));
     let version = reach.store().publish(&agent.id, &title).await;
     let version = version.map_err(data::problem)?;
-    let again = before.as_ref().is_some_and(|before| before.document == version.document);
+    let again = before
+        .as_ref()
+        .is_some_and(|before| before.document == version.document);
     let changes = match before.filter(|_| !again) {
         Some(before) => Some(compared(&reach, &before.document, &version.document).await?),
         None => None,
@@ -176,7 +190,9 @@ async fn publish(arguments: &PublishAgent) -> Result<Exit, Problem> {
         return Ok(Exit::Done);
     }
     match (again, changes) {
-        (true, _) => out::line(&format!("{name} is released already; nothing changed since.")),
+        (true, _) => out::line(&format!(
+            "{name} is released already; nothing changed since."
+        )),
         (false, None) => out::line(&format!("{name} is released.")),
         (false, Some(changes)) => {
             out::line(&format!("{name} is released: {}.", changes.summary()));
@@ -222,7 +238,10 @@ async fn versions(arguments: &VersionsOfAgent) -> Result<Exit, Problem> {
             })
         });
         let items: Vec<Json> = items.collect();
-        out::line(&format!("{:#}", json!({"agent": agent.id, "versions": items})));
+        out::line(&format!(
+            "{:#}",
+            json!({"agent": agent.id, "versions": items})
+        ));
         return Ok(Exit::Done);
     }
     let mut table = Columns::new(&["#", "STATE", "MADE", "VERSION", "TITLE"]);
@@ -283,12 +302,19 @@ async fn rollback(arguments: &RollbackAgent) -> Result<Exit, Problem> {
         published.map_err(data::problem)?;
     }
     reach.close().await;
-    let released = if arguments.publish { ", and released" } else { "" };
+    let released = if arguments.publish {
+        ", and released"
+    } else {
+        ""
+    };
     if arguments.json {
         let done = json!({"agent": agent.id, "title": agent.title, "to": version.id, "published": arguments.publish, "changes": changes.to_json()});
         out::line(&format!("{done:#}"));
     } else if changes.is_empty() {
-        out::line(&format!("The draft of {} is that version already{released}.", called(&agent)));
+        out::line(&format!(
+            "The draft of {} is that version already{released}.",
+            called(&agent)
+        ));
     } else {
         let made = local_date_time(Timestamp(version.created));
         out::line(&format!(
@@ -329,7 +355,9 @@ async fn diff(arguments: &DiffAgents) -> Result<Exit, Problem> {
                     reach = Some(Reach::existing(&arguments.data).await?);
                 }
                 let Some(reach) = &reach else { continue };
-                side_of(reach, side, arguments.owner.as_deref()).await?.shape()
+                side_of(reach, side, arguments.owner.as_deref())
+                    .await?
+                    .shape()
             }
         });
     }
@@ -379,7 +407,10 @@ async fn delete(arguments: &DeleteAgent) -> Result<Exit, Problem> {
         out::tell("Nothing was deleted.");
         return Ok(Exit::Failed);
     }
-    let deleted = reach.store().delete_agent(&agent.id, arguments.keep_runs).await;
+    let deleted = reach
+        .store()
+        .delete_agent(&agent.id, arguments.keep_runs)
+        .await;
     deleted.map_err(data::problem)?;
     reach.close().await;
     out::line(&format!("{name} is deleted, with {with}."));
@@ -389,8 +420,10 @@ async fn delete(arguments: &DeleteAgent) -> Result<Exit, Problem> {
 /// Asks at the terminal. Where nobody can be asked, it has to be said beforehand.
 fn confirmed(question: &str) -> Result<bool, Problem> {
     if !std::io::stdin().is_terminal() {
-        return Err(Problem::usage("Nobody is here to be asked whether to delete it.")
-            .fix("Say so with --yes."));
+        return Err(
+            Problem::usage("Nobody is here to be asked whether to delete it.")
+                .fix("Say so with --yes."),
+        );
     }
     out::show(&format!("{question} [y/N] "));
     let answer = read::line()?;

@@ -12,8 +12,8 @@ use crate::out;
 use crate::problem::Problem;
 use std::path::Path;
 
-use easel_runtime::Timestamp;
 pub use canvas::input as turn_input;
+use easel_runtime::Timestamp;
 use files::Case;
 
 /// Runs the cases and says how each went.

@@ -1,7 +1,12 @@
 //! The command line.
 
+mod agents;
+mod keys;
+mod runs;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};

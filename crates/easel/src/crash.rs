@@ -121,8 +121,7 @@ fn runtime() -> Result<Runtime, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    runtime
-        .map_err(|error| Problem::usage("No runtime can be started.").because(error.to_string()))
+    runtime.map_err(|error| Problem::usage("No runtime can be started.").because(error.to_string()))
 }
 
 /// What an undisturbed run came to.
@@ -159,11 +158,10 @@ async fn undisturbed(spec: &Spec, places: &Places) -> Result<Undisturbed, Proble
     places.done_with(NAME).await;
     let (outcome, history) = (lived?, history?);
     if let Some(error) = &outcome.error {
-        return Err(Problem::new(
-            Exit::Failed,
-            crate::problem::sentence(error).into_owned(),
-        )
-        .because("This is the undisturbed run, so nothing was killed."));
+        return Err(
+            Problem::new(Exit::Failed, crate::problem::sentence(error).into_owned())
+                .because("This is the undisturbed run, so nothing was killed."),
+        );
     }
     Ok(Undisturbed {
         effects: history.effects(),
@@ -241,10 +239,16 @@ impl Test<'_> {
             differences.push("the run went another way and did not come here".to_owned());
         }
         match lived {
-            Err(problem) => differences.push(format!("it could not be taken up: {}", problem.message())),
+            Err(problem) => {
+                differences.push(format!("it could not be taken up: {}", problem.message()))
+            }
             Ok(outcome) if !outcome.undecided.is_empty() => questions = outcome.undecided,
             Ok(outcome) => {
-                differences.extend(outcome.error.map(|error| format!("it could not go on: {error}")));
+                differences.extend(
+                    outcome
+                        .error
+                        .map(|error| format!("it could not go on: {error}")),
+                );
                 let undisturbed = &self.undisturbed.outcome.result;
                 differences.extend(report::differences(undisturbed, &outcome.result));
                 let effects = history.effects();

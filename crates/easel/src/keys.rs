@@ -33,7 +33,12 @@ async fn new(arguments: &NewKeyArguments) -> Result<Exit, Problem> {
         }
     }
     let reach = Reach::open(&arguments.data).await?;
-    let first = reach.store().keys(None).await.map_err(data::problem)?.is_empty();
+    let first = reach
+        .store()
+        .keys(None)
+        .await
+        .map_err(data::problem)?
+        .is_empty();
     let scopes = match arguments.scope.as_slice() {
         [] => vec![Scope::Read, Scope::Run, Scope::Write],
         scopes => scopes.to_vec(),
@@ -54,7 +59,9 @@ async fn new(arguments: &NewKeyArguments) -> Result<Exit, Problem> {
     }
     // The key alone on standard output, so that a script can keep it.
     out::line(secret.reveal());
-    let expires = record.expires.map(|time| format!(", until {}", local_date_time(Timestamp(time))));
+    let expires = record
+        .expires
+        .map(|time| format!(", until {}", local_date_time(Timestamp(time))));
     out::tell(&format!(
         "The key of {:?} for {} ({}){}. It is not shown again.",
         record.name,
@@ -125,8 +132,9 @@ async fn revoke(arguments: &RevokeKey) -> Result<Exit, Problem> {
     }
     let key = match meant.as_slice() {
         [] => {
-            return Err(Problem::usage("There is no such key.")
-                .fix("`easel keys list` shows the keys; name one by how it begins, or by its name."));
+            return Err(Problem::usage("There is no such key.").fix(
+                "`easel keys list` shows the keys; name one by how it begins, or by its name.",
+            ));
         }
         [key] => *key,
         several => {

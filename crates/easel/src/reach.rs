@@ -174,7 +174,10 @@ impl Reach {
         if let Location::Folder(folder) = self.store.location() {
             if let Some(remote) = server_of(folder)? {
                 // A server that was killed leaves its note behind.
-                match remote.ask(Ask::get(&LOCAL.into(), "/healthz".to_owned())).await {
+                match remote
+                    .ask(Ask::get(&LOCAL.into(), "/healthz".to_owned()))
+                    .await
+                {
                     Ok(_) => return Ok(Actor::Server(remote)),
                     Err(NoAnswer::Gone(_)) => {}
                     Err(error) => return Err(unanswered(error)),
@@ -270,7 +273,9 @@ fn body(answer: Answer) -> Result<Json, Problem> {
         return Ok(answer.body);
     }
     let error = &answer.body["error"];
-    let message = error["message"].as_str().unwrap_or("The request was refused.");
+    let message = error["message"]
+        .as_str()
+        .unwrap_or("The request was refused.");
     let exit = match answer.status {
         409 | 500.. => Exit::Failed,
         _ => Exit::Usage,

@@ -175,10 +175,11 @@ async fn delete(arguments: &DeleteRuns) -> Result<Exit, Problem> {
         let run = reach.run(id).await?;
         if !run.standing.is_over() && !arguments.cancel {
             let state = run.standing.name();
-            return Err(
-                Problem::usage(format!("The run {} is {state}, and nothing was deleted.", run.id))
-                    .fix("Cancel it first, or let --cancel do so."),
-            );
+            return Err(Problem::usage(format!(
+                "The run {} is {state}, and nothing was deleted.",
+                run.id
+            ))
+            .fix("Cancel it first, or let --cancel do so."));
         }
         runs.push(run);
     }
@@ -217,7 +218,8 @@ async fn gc(arguments: &GcRuns) -> Result<Exit, Problem> {
             values,
             documents,
         } = counts;
-        let counted = json!({"runs": runs, "values": values, "documents": documents, "dry_run": plan.dry});
+        let counted =
+            json!({"runs": runs, "values": values, "documents": documents, "dry_run": plan.dry});
         out::line(&format!("{counted:#}"));
     } else {
         let runs = count(counts.runs, "run", "runs");

@@ -42,6 +42,8 @@ enum Gives {
     Envelope,
     /// Whatever the webhook is set up for, to whoever the webhook itself lets in.
     Public,
+    /// An object in OpenAI's form, or a stream of events in it.
+    OpenAi,
     /// A message of the Model Context Protocol, or a stream of them.
     Protocol,
 }
@@ -73,9 +75,73 @@ pub(crate) const TELEMETRY: &[Described] = &[described(
 
 /// The Model Context Protocol.
 pub(crate) const MCP: &[Described] = &[
-    described("post", "/mcp", "Agents as tools of the Model Context Protocol", Takes::Protocol, Gives::Protocol),
-    described("get", "/mcp", "A session's stream, for revisions that have sessions", Takes::Nothing, Gives::Protocol),
-    described("delete", "/mcp", "Ends a session, for revisions that have sessions", Takes::Nothing, Gives::Protocol),
+    described(
+        "post",
+        "/mcp",
+        "Agents as tools of the Model Context Protocol",
+        Takes::Protocol,
+        Gives::Protocol,
+    ),
+    described(
+        "get",
+        "/mcp",
+        "A session's stream, for revisions that have sessions",
+        Takes::Nothing,
+        Gives::Protocol,
+    ),
+    described(
+        "delete",
+        "/mcp",
+        "Ends a session, for revisions that have sessions",
+        Takes::Nothing,
+        Gives::Protocol,
+    ),
+];
+
+/// OpenAI's API, and the form of it that canvas clients know.
+pub(crate) const OPENAI: &[Described] = &[
+    described(
+        "get",
+        "/v1/models",
+        "Lists released agents as models",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "get",
+        "/v1/models/{model}",
+        "Shows an agent as a model",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/v1/chat/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/v1/responses",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::OpenAi,
+    ),
+    described(
+        "get",
+        "/v1/responses/{id}",
+        "Shows what an agent answered",
+        Takes::Nothing,
+        Gives::OpenAi,
+    ),
+    described(
+        "post",
+        "/api/v1/agents_openai/{id}/chat/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
 ];
 
 const HOOK: &str = "/api/v1/agents/{id}/webhook";
@@ -83,18 +149,90 @@ const TEST_HOOK: &str = "/api/v1/agents/{id}/webhook/test";
 
 /// Webhooks.
 pub(crate) const WEBHOOKS: &[Described] = &[
-    described("get", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
-    described("head", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
-    described("post", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
-    described("put", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
-    described("patch", HOOK, "Calls an agent's webhook", Takes::Anything, Gives::Public),
-    described("delete", HOOK, "Calls an agent's webhook", Takes::Nothing, Gives::Public),
-    described("get", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
-    described("head", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
-    described("post", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
-    described("put", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
-    described("patch", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Anything, Gives::Envelope),
-    described("delete", TEST_HOOK, "Calls the webhook of one's own draft", Takes::Nothing, Gives::Envelope),
+    described(
+        "get",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Nothing,
+        Gives::Public,
+    ),
+    described(
+        "head",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Nothing,
+        Gives::Public,
+    ),
+    described(
+        "post",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Anything,
+        Gives::Public,
+    ),
+    described(
+        "put",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Anything,
+        Gives::Public,
+    ),
+    described(
+        "patch",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Anything,
+        Gives::Public,
+    ),
+    described(
+        "delete",
+        HOOK,
+        "Calls an agent's webhook",
+        Takes::Nothing,
+        Gives::Public,
+    ),
+    described(
+        "get",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "head",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Anything,
+        Gives::Envelope,
+    ),
+    described(
+        "put",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Anything,
+        Gives::Envelope,
+    ),
+    described(
+        "patch",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Anything,
+        Gives::Envelope,
+    ),
+    described(
+        "delete",
+        TEST_HOOK,
+        "Calls the webhook of one's own draft",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
     described(
         "get",
         "/api/v1/agents/{id}/webhook/logs",
@@ -106,45 +244,259 @@ pub(crate) const WEBHOOKS: &[Described] = &[
 
 /// RAGFlow's agent API.
 pub(crate) const RAGFLOW: &[Described] = &[
-    described("get", "/api/v1/agents", "Lists agents", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/agents", "Makes an agent", Takes::Object, Gives::Envelope),
-    described("get", "/api/v1/agents/tags", "Counts the tags of agents", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/templates", "Lists templates of agents", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/prompts", "Gives the prompts that editors begin with", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/download", "Gives an uploaded file", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/agents/rerun", "Says that ingestion pipelines are not run", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/chat/completions", "Says something to an agent", Takes::Object, Gives::Envelope),
-    described("get", "/api/v1/agents/attachments/{file}/download", "Gives a file that an agent made", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/attachments/{file}/preview", "Shows a file that an agent made", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}", "Shows an agent", Takes::Nothing, Gives::Envelope),
-    described("put", "/api/v1/agents/{id}", "Changes an agent", Takes::Object, Gives::Envelope),
-    described("delete", "/api/v1/agents/{id}", "Deletes an agent", Takes::Nothing, Gives::Envelope),
-    described("put", "/api/v1/agents/{id}/tags", "Sets the tags of an agent", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/reset", "Makes the draft forget what it remembers", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/publish", "Releases the draft", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/run", "Says something to an agent", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/completions", "Says something to an agent", Takes::Object, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/upload", "Uploads files", Takes::Files, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/versions", "Lists versions", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/versions/{version}", "Shows a version", Takes::Nothing, Gives::Envelope),
-    described("delete", "/api/v1/agents/{id}/versions/{version}", "Deletes a version", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/components/{component}/input-form", "Says what a component asks for", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/components/{component}/debug", "Runs one component", Takes::Object, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/logs/{message}", "Gives the calls of tools behind a message", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/sessions", "Lists conversations", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/agents/{id}/sessions", "Opens a conversation", Takes::Object, Gives::Envelope),
-    described("delete", "/api/v1/agents/{id}/sessions", "Deletes conversations", Takes::Object, Gives::Envelope),
-    described("get", "/api/v1/agents/{id}/sessions/{session}", "Shows a conversation", Takes::Nothing, Gives::Envelope),
-    described("delete", "/api/v1/agents/{id}/sessions/{session}", "Deletes a conversation", Takes::Nothing, Gives::Envelope),
-    described("get", "/api/v1/agentbots/{id}/inputs", "Says what an agent asks for at its beginning", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/agentbots/{id}/completions", "Says something to an agent, from a page", Takes::Object, Gives::Envelope),
-    described("get", "/api/v1/agentbots/{id}/logs/{message}", "Gives the calls of tools behind a message", Takes::Nothing, Gives::Envelope),
-    described("post", "/api/v1/tasks/{id}/cancel", "Ends a run", Takes::Object, Gives::Envelope),
-    described("patch", "/api/v1/tasks/{id}", "Ends a run", Takes::Object, Gives::Envelope),
+    described(
+        "get",
+        "/api/v1/agents",
+        "Lists agents",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents",
+        "Makes an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/tags",
+        "Counts the tags of agents",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/templates",
+        "Lists templates of agents",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/prompts",
+        "Gives the prompts that editors begin with",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/download",
+        "Gives an uploaded file",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/rerun",
+        "Says that ingestion pipelines are not run",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/chat/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/attachments/{file}/download",
+        "Gives a file that an agent made",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/attachments/{file}/preview",
+        "Shows a file that an agent made",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}",
+        "Shows an agent",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "put",
+        "/api/v1/agents/{id}",
+        "Changes an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "delete",
+        "/api/v1/agents/{id}",
+        "Deletes an agent",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "put",
+        "/api/v1/agents/{id}/tags",
+        "Sets the tags of an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/reset",
+        "Makes the draft forget what it remembers",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/publish",
+        "Releases the draft",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/run",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/completions",
+        "Says something to an agent",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/upload",
+        "Uploads files",
+        Takes::Files,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/versions",
+        "Lists versions",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/versions/{version}",
+        "Shows a version",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "delete",
+        "/api/v1/agents/{id}/versions/{version}",
+        "Deletes a version",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/components/{component}/input-form",
+        "Says what a component asks for",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/components/{component}/debug",
+        "Runs one component",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/logs/{message}",
+        "Gives the calls of tools behind a message",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/sessions",
+        "Lists conversations",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agents/{id}/sessions",
+        "Opens a conversation",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "delete",
+        "/api/v1/agents/{id}/sessions",
+        "Deletes conversations",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agents/{id}/sessions/{session}",
+        "Shows a conversation",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "delete",
+        "/api/v1/agents/{id}/sessions/{session}",
+        "Deletes a conversation",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agentbots/{id}/inputs",
+        "Says what an agent asks for at its beginning",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/agentbots/{id}/completions",
+        "Says something to an agent, from a page",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "get",
+        "/api/v1/agentbots/{id}/logs/{message}",
+        "Gives the calls of tools behind a message",
+        Takes::Nothing,
+        Gives::Envelope,
+    ),
+    described(
+        "post",
+        "/api/v1/tasks/{id}/cancel",
+        "Ends a run",
+        Takes::Object,
+        Gives::Envelope,
+    ),
+    described(
+        "patch",
+        "/api/v1/tasks/{id}",
+        "Ends a run",
+        Takes::Object,
+        Gives::Envelope,
+    ),
 ];
 
 /// Routes with what the table says about them.
-pub(crate) fn with(router: Router<Arc<App>>, table: &[Described], tag: &str) -> OpenApiRouter<Arc<App>> {
+pub(crate) fn with(
+    router: Router<Arc<App>>,
+    table: &[Described],
+    tag: &str,
+) -> OpenApiRouter<Arc<App>> {
     let mut router = OpenApiRouter::from(router);
     let paths = &mut router.get_openapi_mut().paths.paths;
     for (path, item) in items(table, tag) {
@@ -224,6 +576,11 @@ fn responses(gives: Gives) -> Json {
                 "application/json": envelope, "text/event-stream": text, "*/*": any,
             }},
         }),
+        Gives::OpenAi => json!({
+            "default": {"description": "What OpenAI's API gives", "content": {
+                "application/json": {"schema": {"type": "object"}}, "text/event-stream": text,
+            }},
+        }),
         Gives::Public => json!({
             "default": {"description": "What the webhook is set up to answer", "content": {"*/*": any}},
         }),
@@ -241,7 +598,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_well_formed() {
-        for table in [TELEMETRY, MCP, RAGFLOW, WEBHOOKS] {
+        for table in [TELEMETRY, MCP, OPENAI, RAGFLOW, WEBHOOKS] {
             for (path, item) in items(table, "a tag") {
                 let read = serde_json::from_value::<PathItem>(item.clone());
                 assert!(read.is_ok(), "{path}: {:?}: {item:#}", read.err());

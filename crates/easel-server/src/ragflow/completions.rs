@@ -52,9 +52,8 @@ async fn ask(
     body: Members,
 ) -> Reply {
     if flag(&body, "openai-compatible") {
-        return Err(Problem::data(
-            "The OpenAI form of this API is at /v1/chat/completions, with the id of the agent as the model.",
-        ));
+        let body = Value::Object(body);
+        return Ok(crate::openai::canvas::completions(app, caller, id, &body, headers).await);
     }
     let request = Request::read(&body)?;
     let (session, is_new) = match text(&body, "session_id") {

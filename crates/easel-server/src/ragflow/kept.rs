@@ -85,7 +85,11 @@ impl Kept {
         loop {
             let places = credentials.iter().filter_map(|credential| {
                 let at = rest.find(&*credential.value)?;
-                Some((at, std::cmp::Reverse(credential.value.len()), credential.number))
+                Some((
+                    at,
+                    std::cmp::Reverse(credential.value.len()),
+                    credential.number,
+                ))
             });
             let Some((at, std::cmp::Reverse(length), number)) = places.min() else {
                 break;
@@ -255,7 +259,10 @@ mod tests {
         let kept = kept(&[("aaaaaa", "key"), ("hunter22", "key")]);
         let mut document = json!({"key": "hunter22 aaaaaa"});
         kept.withhold(&mut document);
-        assert_eq!(document["key"], format!("{} {}", kept.mark(1), kept.mark(0)));
+        assert_eq!(
+            document["key"],
+            format!("{} {}", kept.mark(1), kept.mark(0))
+        );
     }
 
     #[test]

@@ -201,6 +201,13 @@ impl TestServer {
     }
 }
 
+/// A client.
+pub fn client() -> reqwest::Client {
+    // Another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
+}
+
 /// Where a test's run comes from.
 pub fn origin() -> Origin {
     Origin {

@@ -74,7 +74,10 @@ async fn a_message_waits_for_the_one_that_a_crash_interrupted() {
     let entries = entries(&server, &session).await;
     assert_eq!(entries.len(), 4, "{entries:?}");
     assert_eq!(entries[0], "user: first");
-    assert!(entries[1].starts_with("assistant: ") && entries[1].contains("ok"), "{entries:?}");
+    assert!(
+        entries[1].starts_with("assistant: ") && entries[1].contains("ok"),
+        "{entries:?}"
+    );
     assert_eq!(entries[2], "user: second");
     let record = server.app.host.record(first.run()).await.unwrap();
     assert!(matches!(record.standing, Standing::Finished { .. }));
@@ -126,7 +129,10 @@ async fn what_does_not_fit_leaves_a_run_as_it_stands() {
         assert!(live.end().await.ending.is_err());
     }
     let record = host.record(run).await.unwrap();
-    assert!(matches!(record.standing, Standing::Waiting { .. }), "{record:?}");
+    assert!(
+        matches!(record.standing, Standing::Waiting { .. }),
+        "{record:?}"
+    );
     let live = host.answer(run, Input::from("Ada")).await.unwrap();
     assert!(matches!(live.end().await.ending, Ok(Ending::Finished)));
 }

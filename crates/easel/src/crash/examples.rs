@@ -22,7 +22,10 @@ fn example(key: &str, field: &Value) -> Value {
             None => first.clone(),
         };
     }
-    let kind = field.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = field
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     match kind.to_lowercase().as_str() {
         "integer" | "number" | "float" => Value::from(1),
         "boolean" => Value::from(true),
@@ -40,7 +43,10 @@ mod tests {
     fn an_example_is_of_the_kind_that_is_asked_for() {
         let of = |field: serde_json::Value| example("x", &Value::from(field)).to_json();
         assert_eq!(of(json!({"type": "integer"})), 1);
-        assert_eq!(of(json!({"type": "options", "options": ["red", "blue"]})), "red");
+        assert_eq!(
+            of(json!({"type": "options", "options": ["red", "blue"]})),
+            "red"
+        );
         assert_eq!(of(json!({"type": "boolean"})), true);
         assert_eq!(of(json!({"type": "line", "value": "kept"})), "kept");
         assert_eq!(of(json!({"type": "line"})), "an example of x");

@@ -105,8 +105,10 @@ pub async fn live(spec: &Spec, life: &Life<'_>) -> Result<Outcome, Problem> {
         Ok(lived) => lived,
         Err(_) => {
             let seconds = PATIENCE.as_secs();
-            Err(Problem::usage(format!("The workflow is not done after {seconds} s."))
-                .fix("Give it less to do: a crash test runs it many times."))
+            Err(
+                Problem::usage(format!("The workflow is not done after {seconds} s."))
+                    .fix("Give it less to do: a crash test runs it many times."),
+            )
         }
     }
 }
@@ -141,7 +143,9 @@ async fn live_on(spec: &Spec, life: &Life<'_>) -> Result<Outcome, Problem> {
         let canceller = canceller.clone();
         move || {
             let host = canceller.get().and_then(std::sync::Weak::upgrade);
-            let live = host.zip(current_run()).and_then(|(host, run)| host.live(&run));
+            let live = host
+                .zip(current_run())
+                .and_then(|(host, run)| host.live(&run));
             if let Some(live) = live {
                 live.stop();
             }
@@ -291,9 +295,9 @@ impl Living<'_> {
         let mut tried = HashSet::new();
         loop {
             let runs = runs(self.host.store()).await?;
-            let open = runs.into_iter().find(|run| {
-                matches!(run.standing, Standing::Running | Standing::Uncertain { .. })
-            });
+            let open = runs
+                .into_iter()
+                .find(|run| matches!(run.standing, Standing::Running | Standing::Uncertain { .. }));
             let Some(run) = open else {
                 return Ok(true);
             };
@@ -414,7 +418,9 @@ impl Living<'_> {
         }
         let conversation = store.conversation(SESSION).await.map_err(failed)?;
         let (lasts, said) = conversation.unwrap_or_default();
-        let said = said.iter().map(|said| json!({"entry": said.entry, "run": said.run, "reference": said.reference}));
+        let said = said
+            .iter()
+            .map(|said| json!({"entry": said.entry, "run": said.run, "reference": said.reference}));
         let said: Vec<Json> = said.collect();
         let mut text = json!({"runs": told, "conversation": lasts, "said": said}).to_string();
         for (place, run) in runs.iter().enumerate() {

@@ -84,12 +84,17 @@ impl Story<'_> {
     /// What happened in these entries, by the last of them.
     fn happened(&self, from: u64, to: u64) -> String {
         let last = usize::try_from(to).ok().and_then(|to| to.checked_sub(1));
-        let Some(event) = last.and_then(|last| self.events.get(last)).filter(|_| to > from) else {
+        let Some(event) = last
+            .and_then(|last| self.events.get(last))
+            .filter(|_| to > from)
+        else {
             return "the turn was over".to_owned();
         };
         let name = |activation| {
             let machine = self.machine(to - 1);
-            let node = machine.as_ref().and_then(|machine| machine.node_of(activation));
+            let node = machine
+                .as_ref()
+                .and_then(|machine| machine.node_of(activation));
             let name = node.map(|node| self.workflow.compiled().node(node).draft.name.clone());
             name.unwrap_or_else(|| "a node".into())
         };
@@ -98,7 +103,9 @@ impl Story<'_> {
             Fact::Completed { activation, .. } => format!("\"{}\" was done", name(*activation)),
             Fact::Failed { activation, .. } => format!("\"{}\" failed", name(*activation)),
             Fact::Opened { activation, .. } => format!("\"{}\" began to speak", name(*activation)),
-            Fact::Woke { activation, .. } => format!("the pause of \"{}\" was over", name(*activation)),
+            Fact::Woke { activation, .. } => {
+                format!("the pause of \"{}\" was over", name(*activation))
+            }
             Fact::Answered(_) => "an answer came".to_owned(),
             Fact::Cancelled => "the run was cancelled".to_owned(),
             Fact::Recovered => "the run was taken up".to_owned(),

@@ -181,7 +181,9 @@ impl Kept {
         line.push(b'\n');
         // One write, so that a line is there as a whole or not at all.
         if let Err(error) = self.file.write_all(&line) {
-            crate::out::tell(&format!("easel: the world's record cannot be written: {error}"));
+            crate::out::tell(&format!(
+                "easel: the world's record cannot be written: {error}"
+            ));
         }
         self.entries.push(entry);
     }
@@ -247,7 +249,11 @@ impl History {
             let first = honoured.insert((call.of.clone(), call.number));
             if first || !call.honours {
                 let AttemptKey { key, attempt } = &call.of;
-                effects.push(format!("{key} attempt {attempt}.{}: {}", call.number, self.named(&call.what)));
+                effects.push(format!(
+                    "{key} attempt {attempt}.{}: {}",
+                    call.number,
+                    self.named(&call.what)
+                ));
             }
         }
         // What changes something without the script's help, such as a Python function, changed it with its attempt.
@@ -289,9 +295,9 @@ impl History {
                 continue;
             };
             let before = self.0.iter().take(at);
-            let again = before.filter(|other| other.life < entry.life).any(
-                |other| matches!(&other.seen, Seen::Begin(other) if other.of == begin.of),
-            );
+            let again = before
+                .filter(|other| other.life < entry.life)
+                .any(|other| matches!(&other.seen, Seen::Begin(other) if other.of == begin.of));
             if again && !names.contains(&begin.name) {
                 names.push(begin.name.clone());
             }

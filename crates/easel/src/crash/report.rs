@@ -204,7 +204,11 @@ fn compare(path: &str, one: &Json, other: &Json, found: &mut Vec<String>) {
         _ if one == other => {}
         _ => {
             let path = path.trim_start_matches('.');
-            found.push(format!("{path}: {} instead of {}", short(other), short(one)));
+            found.push(format!(
+                "{path}: {} instead of {}",
+                short(other),
+                short(one)
+            ));
         }
     }
 }

@@ -29,7 +29,8 @@ impl Script {
         let folder = &arguments.file;
         let in_folder = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
         let case = in_folder("turns.json").filter(|_| folder.is_dir());
-        let said = arguments.say.is_some() || !arguments.input.is_empty() || !arguments.answer.is_empty();
+        let said =
+            arguments.say.is_some() || !arguments.input.is_empty() || !arguments.answer.is_empty();
         let (file, turns, world) = match case {
             Some(turns) => {
                 let canvas = in_folder("canvas.json");
@@ -143,7 +144,10 @@ mod tests {
 
     #[test]
     fn an_answer_names_fields_or_is_said() {
-        assert_eq!(answer("yes, do it").unwrap(), json!({"query": "yes, do it"}));
+        assert_eq!(
+            answer("yes, do it").unwrap(),
+            json!({"query": "yes, do it"})
+        );
         assert_eq!(answer("age=7").unwrap(), json!({"inputs": {"age": 7}}));
         let object = answer(r#"{"age": 7, "name": "Ada"}"#).unwrap();
         assert_eq!(object, json!({"inputs": {"age": 7, "name": "Ada"}}));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use easel_runtime::core::event::Timestamp;
 use easel_runtime::clock::local_date_time;
+use easel_runtime::core::event::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
 
@@ -72,7 +72,10 @@ fn everything(view: &Json) -> String {
     }
     let life = view["life"].as_str().unwrap_or_default();
     let at = view["at"].as_u64().unwrap_or_default();
-    format!("At entry {at} of its journal, the run was {life}.\n\n{}", table.for_output())
+    format!(
+        "At entry {at} of its journal, the run was {life}.\n\n{}",
+        table.for_output()
+    )
 }
 
 /// Prints what people saw.
@@ -81,10 +84,19 @@ pub async fn events(arguments: &EventsOfRun) -> Result<Exit, Problem> {
     let record = reach.run(&arguments.run).await?;
     let mut after = arguments.after.clone();
     loop {
-        let behind = after.as_deref().map(|after| format!("?after={}", encoded(after)));
-        let path = format!("/v1/runs/{}/events{}", record.id, behind.unwrap_or_default());
+        let behind = after
+            .as_deref()
+            .map(|after| format!("?after={}", encoded(after)));
+        let path = format!(
+            "/v1/runs/{}/events{}",
+            record.id,
+            behind.unwrap_or_default()
+        );
         let page = reach.read(&record.origin.owner, path).await?;
-        let events = page["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let events = page["events"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         for event in events {
             out::line(&match arguments.json {
                 true => event.to_string(),
@@ -110,7 +122,10 @@ pub async fn events(arguments: &EventsOfRun) -> Result<Exit, Problem> {
 fn line(event: &Json) -> String {
     let said = |value: &Json| value.as_str().unwrap_or_default().to_owned();
     let data = &event["data"];
-    let node = match (data["component_name"].as_str(), data["component_id"].as_str()) {
+    let node = match (
+        data["component_name"].as_str(),
+        data["component_id"].as_str(),
+    ) {
         (Some(name), _) if !name.is_empty() => name.to_owned(),
         (_, Some(id)) => id.to_owned(),
         _ => String::new(),
@@ -127,7 +142,9 @@ fn line(event: &Json) -> String {
     let what = if what == "null" { String::new() } else { what };
     let when = data["created_at"].as_f64().map(|seconds| {
         let date = local_date_time(Timestamp((seconds * 1000.0) as i64));
-        date.split_once(' ').map(|(_, clock)| clock.to_owned()).unwrap_or(date)
+        date.split_once(' ')
+            .map(|(_, clock)| clock.to_owned())
+            .unwrap_or(date)
     });
     let line = format!(
         "{:<8} {:<8} {:<18} {node:<20} {what}",

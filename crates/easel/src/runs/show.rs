@@ -68,8 +68,10 @@ async fn steps(
     if let Some(node) = node {
         all.retain(|step| step["node"] == node);
         if all.is_empty() {
-            return Err(Problem::usage(format!("No attempt of {node:?} is in this run."))
-                .fix("`easel runs show RUN --steps` names the nodes."));
+            return Err(
+                Problem::usage(format!("No attempt of {node:?} is in this run."))
+                    .fix("`easel runs show RUN --steps` names the nodes."),
+            );
         }
     }
     Ok(all)
@@ -96,14 +98,21 @@ fn about(view: &Json, owner: &str) -> String {
     let (began, changed) = (time(view, "created_at"), time(view, "updated_at"));
     line(
         "Began",
-        format!("{}, {}", local_date_time(Timestamp(began)), took(changed - began)),
+        format!(
+            "{}, {}",
+            local_date_time(Timestamp(began)),
+            took(changed - began)
+        ),
     );
     let (tokens, calls) = (
         view["usage"]["total_tokens"].as_u64().unwrap_or(0),
         view["usage"]["calls"].as_u64().unwrap_or(0),
     );
     if calls > 0 {
-        line("Tokens", format!("{tokens} in {}", count(calls, "request", "requests")));
+        line(
+            "Tokens",
+            format!("{tokens} in {}", count(calls, "request", "requests")),
+        );
     }
     line("Given", members(&view["inputs"]));
     line("Gave", members(&view["final"]));
@@ -208,10 +217,15 @@ fn outputs(value: &Json) -> String {
 
 /// Every attempt in a line, with what it gave or why it failed.
 fn table_of(steps: &[Json]) -> String {
-    let mut table = Columns::new(&["BEGAN", "NODE", "PASS", "TRY", "STATE", "TOOK", "TOKENS", "GAVE"]);
+    let mut table = Columns::new(&[
+        "BEGAN", "NODE", "PASS", "TRY", "STATE", "TOOK", "TOKENS", "GAVE",
+    ]);
     for step in steps {
         let said = |key: &str| step[key].as_str().unwrap_or_default().to_owned();
-        let passes = step["scope"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let passes = step["scope"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let passes = passes.iter().map(|pass| {
             let index = pass["index"].as_u64().unwrap_or_default();
             (index + 1).to_string()
@@ -230,7 +244,11 @@ fn table_of(steps: &[Json]) -> String {
             step["attempt"].to_string(),
             said("state"),
             step["duration_ms"].as_i64().map(took).unwrap_or_default(),
-            if tokens > 0 { tokens.to_string() } else { String::new() },
+            if tokens > 0 {
+                tokens.to_string()
+            } else {
+                String::new()
+            },
             gave,
         ]);
     }
@@ -252,10 +270,16 @@ pub fn question(view: &Json) -> Option<String> {
             let _ = writeln!(text, "  {}", declared(key, field));
         }
         let example: Vec<String> = fields.keys().map(|key| format!("{key}=…")).collect();
-        let _ = writeln!(text, "\nAnswer: easel runs answer {id} {}", example.join(" "));
+        let _ = writeln!(
+            text,
+            "\nAnswer: easel runs answer {id} {}",
+            example.join(" ")
+        );
         return Some(text);
     }
-    let writes = view["uncertain"].as_array().filter(|writes| !writes.is_empty())?;
+    let writes = view["uncertain"]
+        .as_array()
+        .filter(|writes| !writes.is_empty())?;
     text.push_str("It does not know whether a write reached the outside.\n\n");
     let several = writes.len() > 1;
     for write in writes {
@@ -279,14 +303,20 @@ pub fn question(view: &Json) -> Option<String> {
 /// A field of a form in a line.
 fn declared(key: &str, field: &Json) -> String {
     let mut line = key.to_owned();
-    if let Some(name) = field["name"].as_str().filter(|name| *name != key && !name.is_empty()) {
+    if let Some(name) = field["name"]
+        .as_str()
+        .filter(|name| *name != key && !name.is_empty())
+    {
         let _ = write!(line, ": {name}");
     }
     let mut about: Vec<String> = Vec::new();
     if let Some(kind) = field["type"].as_str().filter(|kind| !kind.is_empty()) {
         about.push(kind.to_owned());
     }
-    if let Some(options) = field["options"].as_array().filter(|options| !options.is_empty()) {
+    if let Some(options) = field["options"]
+        .as_array()
+        .filter(|options| !options.is_empty())
+    {
         about.push(options.iter().map(shown).collect::<Vec<_>>().join(" | "));
     }
     if field["optional"] == true {

@@ -67,7 +67,9 @@ pub async fn answer(arguments: &AnswerRun) -> Result<Exit, Problem> {
 
 /// Shows what a run asks.
 async fn ask(reach: Reach, run: &RunRecord, json: bool) -> Result<Exit, Problem> {
-    let view = reach.read(&run.origin.owner, format!("/v1/runs/{}", run.id)).await?;
+    let view = reach
+        .read(&run.origin.owner, format!("/v1/runs/{}", run.id))
+        .await?;
     reach.close().await;
     let question = question(&view);
     match (json, &question) {
@@ -75,10 +77,17 @@ async fn ask(reach: Reach, run: &RunRecord, json: bool) -> Result<Exit, Problem>
         (false, Some(question)) => out::print(question),
         (false, None) => {
             let state = run.standing.name();
-            return Err(Problem::usage(format!("The run {} is {state} and asks nothing.", run.id)));
+            return Err(Problem::usage(format!(
+                "The run {} is {state} and asks nothing.",
+                run.id
+            )));
         }
     }
-    Ok(if question.is_some() { Exit::Waiting } else { Exit::Done })
+    Ok(if question.is_some() {
+        Exit::Waiting
+    } else {
+        Exit::Done
+    })
 }
 
 /// What is said about an uncertain write; `None` if nothing is.
@@ -91,8 +100,10 @@ fn decision(arguments: &AnswerRun) -> Result<Option<Json>, Problem> {
                 .because(error.to_string())
         })?;
         if !outputs.is_object() {
-            return Err(Problem::usage("--happened takes the node's outputs as a JSON object.")
-                .fix("Write --happened '{\"PORT\": VALUE}', or --happened alone."));
+            return Err(
+                Problem::usage("--happened takes the node's outputs as a JSON object.")
+                    .fix("Write --happened '{\"PORT\": VALUE}', or --happened alone."),
+            );
         }
         json!({"decision": "happened", "outputs": outputs})
     } else if let Some(reason) = &arguments.failed {
@@ -114,7 +125,10 @@ fn decision(arguments: &AnswerRun) -> Result<Option<Json>, Problem> {
 fn answered(run: &RunRecord, words: &[String]) -> Result<Json, Problem> {
     let Standing::Waiting { fields, .. } = &run.standing else {
         let state = run.standing.name();
-        let problem = Problem::usage(format!("The run {} is {state} and waits for no answer.", run.id));
+        let problem = Problem::usage(format!(
+            "The run {} is {state} and waits for no answer.",
+            run.id
+        ));
         return Err(match run.standing {
             Standing::Uncertain { .. } => {
                 problem.fix("Say what became of its write: --repeat, --happened or --failed.")
@@ -125,14 +139,23 @@ fn answered(run: &RunRecord, words: &[String]) -> Result<Json, Problem> {
     let mut values = Map::new();
     let mut texts = Vec::new();
     for word in words {
-        match word.split_once('=').filter(|(name, _)| fields.contains_key(name.trim())) {
+        match word
+            .split_once('=')
+            .filter(|(name, _)| fields.contains_key(name.trim()))
+        {
             Some((name, value)) => {
                 values.insert(name.trim().to_owned(), value_of(value)?.to_json());
             }
             None => texts.push(word.as_str()),
         }
     }
-    let open = || fields.keys().map(|key| &**key).collect::<Vec<_>>().join(", ");
+    let open = || {
+        fields
+            .keys()
+            .map(|key| &**key)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     match (texts.as_slice(), values.is_empty()) {
         ([], _) => Ok(json!({"values": values, "wait": true})),
         ([text], true) if fields.len() == 1 => Ok(json!({"text": text, "wait": true})),

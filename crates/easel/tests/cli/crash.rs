@@ -26,9 +26,20 @@ fn differences(case: &Path, done: &Done) -> Option<String> {
     }
     let kills = report["kills"].as_array().into_iter().flatten();
     let different = kills.filter(|kill| kill["verdict"] == "differs");
-    let lines = different.map(|kill| format!("  {} {}: {}", kill["number"], kill["when"], kill["differences"]));
+    let lines = different.map(|kill| {
+        format!(
+            "  {} {}: {}",
+            kill["number"], kill["when"], kill["differences"]
+        )
+    });
     let lines: Vec<String> = lines.collect();
-    Some(format!("{}: exit {}\n{}\n{}", case.display(), done.code, lines.join("\n"), done.err))
+    Some(format!(
+        "{}: exit {}\n{}\n{}",
+        case.display(),
+        done.code,
+        lines.join("\n"),
+        done.err
+    ))
 }
 
 fn all_are_survived(arguments: &[&str]) {

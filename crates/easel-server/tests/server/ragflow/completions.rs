@@ -567,10 +567,12 @@ async fn what_an_attempt_said_otherwise_is_another_message() {
     params["max_retries"] = 4.into();
     params["delay_after_error"] = 0.into();
     let agent = ada.agent("Model", &retried).await;
-    let stream = ada
-        .follow(json!({"agent_id": agent, "query": "hi"}))
-        .await;
-    assert_eq!(stream.said(), "HelBye", "what was shown twice is shown once");
+    let stream = ada.follow(json!({"agent_id": agent, "query": "hi"})).await;
+    assert_eq!(
+        stream.said(),
+        "HelBye",
+        "what was shown twice is shown once"
+    );
     assert_eq!(stream.named("message_end").len(), 2, "{:?}", stream.names());
     let session = text(&stream.frames[0]["session_id"]);
     let read = ada
