@@ -32,7 +32,6 @@ pub use settings::Settings;
 
 use auth::Doorkeeper;
 use host::Host;
-use openapi::others::{MCP, RAGFLOW, TELEMETRY, WEBHOOKS, with};
 
 /// What all routes share.
 pub struct App {
@@ -86,10 +85,10 @@ pub fn router(app: Arc<App>) -> Router {
     let (router, description) = openapi::describe([
         health::routes(),
         v1::routes(),
-        with(mcp::routes(&app), MCP, "mcp"),
-        with(telemetry::routes(), TELEMETRY, "health"),
-        with(ragflow::routes(&app.settings), RAGFLOW, "agents"),
-        with(webhook::routes(), WEBHOOKS, "webhooks"),
+        mcp::routes(&app).into(),
+        telemetry::routes().into(),
+        ragflow::routes(&app.settings).into(),
+        webhook::routes().into(),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();
     let _ = app.description.set(description.into());

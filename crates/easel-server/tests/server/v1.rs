@@ -1,10 +1,14 @@
 //! Our own API as its clients use it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::client::{Client, read, said};
-use super::support::{TestServer, canvas, echo, form, model};
+use super::slow::SlowModel;
+use super::support::{Setup, TestServer, canvas, echo, form, model};
 
 /// A graph that says what it is given, twice over.
 const GRAPH: &str = "\
@@ -13,8 +17,7 @@ description: Greets somebody.
 inputs:
   - {name: topic, type: string}
 nodes:
-  - {id: first, kind: output, value: '{topic}'}
-  - {id: second, kind: output, depends_on: [first], value: 'Hello {first}!'}
+  - {id: second, kind: output, value: 'Hello {topic}!'}
 ";
 
 async fn local() -> (TestServer, Client) {
@@ -42,7 +45,7 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
         .await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     assert_eq!(made["name"], "greet");
-    assert_eq!(made["graph"]["nodes"][1]["id"], "second");
+    assert_eq!(made["graph"]["nodes"][0]["id"], "second");
     assert_eq!(made["inputs"]["topic"]["type"], "string");
     assert_eq!(made["validation"]["ok"], true);
 
@@ -72,7 +75,7 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
     assert_eq!(whole["nodes"]["second"]["status"], "ok");
     assert!(whole["events"].as_array().unwrap().len() > 3);
 
-    let better = GRAPH.replace("Hello {first}!", "Good day, {first}.");
+    let better = GRAPH.replace("Hello {topic}!", "Good day, {topic}.");
     let (status, _) = client.put("/v1/workflows/greet", &json!({"graph": better})).await;
     assert_eq!(status, StatusCode::OK);
     let (_, run) = client.post("/v1/workflows/greet/runs", &asked).await;
@@ -448,8 +451,12 @@ nodes:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_cancelled_then_deleted() {
-    let slow = json!({"llm": {}, "default_reply": "slow", "delay_ms": 60_000});
-    let server = TestServer::with_world(slow).await;
+    let setup = Setup {
+        model: Some(Arc::new(SlowModel::counting(2, Duration::from_secs(60)))),
+        ..Setup::default()
+    };
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let server = TestServer::set_up(folder, json!({}), setup).await;
     let client = Client::of(&server);
     let agent = server.agent("local", "slow", &model()).await;
     let begin = async || {
