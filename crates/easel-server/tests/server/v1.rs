@@ -213,17 +213,22 @@ async fn a_run_that_cannot_begin_says_why() {
     let needy = "\
 name: needy
 nodes:
-  - {id: a, kind: tool, tools: [no_such_tool], tool_args: {x: 1}}
+  - id: find
+    kind: tool
+    tools: [tavily_search]
+    secrets: [EASEL_TEST_NO_SUCH_KEY]
+    tool_args: {query: x, api_key: '${EASEL_TEST_NO_SUCH_KEY}'}
 ";
     client
         .send(Method::POST, "/v1/workflows", "application/yaml", needy)
         .await;
     let (_, needs) = client.get("/v1/workflows/needy/requirements").await;
     assert_eq!(needs["satisfied"], false, "{needs}");
-    assert_eq!(needs["tools"][0]["name"], "no_such_tool");
+    assert_eq!(needs["secrets"][0]["name"], "EASEL_TEST_NO_SUCH_KEY");
+    assert_eq!(needs["secrets"][0]["state"], "missing");
     let (status, refused) = client.post("/v1/workflows/needy/runs", &json!({})).await;
     assert_eq!(status, StatusCode::PRECONDITION_REQUIRED, "{refused}");
-    assert!(refused["requirements"][0].as_str().unwrap().contains("no_such_tool"));
+    assert!(refused["requirements"][0].as_str().unwrap().contains("EASEL_TEST_NO_SUCH_KEY"));
     let (_, runs) = client.get("/v1/runs").await;
     assert_eq!(runs["runs"], json!([]), "nothing of it was kept");
 }
@@ -430,8 +435,9 @@ nodes:
     for (reference, value) in [
         ("inputs.things[1].b", json!(7)),
         ("nodes.all[0]", json!("0: a")),
-        ("{nodes[last]}", json!("done")),
-        ("last", json!("done")),
+        ("{nodes[all]}", json!(["0: a", "1: {'b': 7}"])),
+        ("all[1]", json!("1: {'b': 7}")),
+        ("nodes['all'][0]", json!("0: a")),
         ("index", json!(1)),
         ("thing.b", json!(7)),
     ] {
