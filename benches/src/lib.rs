@@ -165,6 +165,26 @@ pub fn form() -> Vec<u8> {
         .text()
 }
 
+/// Begin, then a model, then a Message that says what the model does.
+pub fn asker() -> Vec<u8> {
+    let prompts = json!([{"role": "user", "content": "{sys.query}"}]);
+    let params = json!({
+        "sys_prompt": "Answer.",
+        "prompts": prompts,
+        "outputs": {"content": {"type": "string", "value": ""}},
+    });
+    Canvas::new(&["LLM:Model"])
+        .node("LLM:Model", "LLM", params, &["Message:End"], None)
+        .node(
+            "Message:End",
+            "Message",
+            json!({"content": ["{LLM:Model@content}"]}),
+            &[],
+            None,
+        )
+        .text()
+}
+
 /// Begin, then a Message of about that many bytes that ends with what the user said. The text repeats nothing.
 pub fn speaker(bytes: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;

@@ -49,11 +49,16 @@ impl Connection {
     }
 
     /// Asks, and reads the head of the answer alone: a stream that stays open.
-    pub fn listen(&mut self, path: &str) -> Result<(), Box<dyn Error>> {
-        self.send("GET", path, None)?;
+    pub fn listen(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&Json>,
+    ) -> Result<(), Box<dyn Error>> {
+        self.send(method, path, body)?;
         match self.head()? {
             (200, None) => Ok(()),
-            (status, _) => Err(format!("GET {path}: {status}, and no stream").into()),
+            (status, _) => Err(format!("{method} {path}: {status}, and no stream").into()),
         }
     }
 

@@ -52,7 +52,7 @@ pub use behaviour::{
     idempotency_key,
 };
 pub use functions::{Called, Functions, NoFunctions, Verdict};
-pub use registry::Registry;
+pub use registry::{Around, Registry};
 pub use stream::{Piece, PieceKind, StreamItem, StreamReader, StreamWriter};
 pub use tool::{Tool, ToolAnswer, ToolComponent, ToolSite};
 pub use turn::{HistoryEntry, Turn};

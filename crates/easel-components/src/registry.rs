@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use easel_catalog::{Catalog, Rejected};
 
-use crate::behaviour::Component;
+use crate::behaviour::{Behaviour, Component};
+
+/// Puts something around the behaviour of a node.
+pub type Around = Arc<dyn Fn(Arc<dyn Behaviour>) -> Arc<dyn Behaviour> + Send + Sync>;
 
 /// Components by name and alias, in any case.
 #[derive(Clone, Default)]
 pub struct Registry {
     by_name: HashMap<String, Arc<dyn Component>>,
     catalog: Catalog,
+    around: Option<Around>,
 }
 
 impl Registry {
@@ -20,6 +24,7 @@ impl Registry {
         Registry {
             by_name: HashMap::new(),
             catalog,
+            around: None,
         }
     }
 
@@ -43,6 +48,19 @@ impl Registry {
         let names: Vec<String> = names.map(|name| name.to_lowercase()).collect();
         for name in names {
             self.by_name.insert(name, component.clone());
+        }
+    }
+
+    /// Puts something around the behaviour of every node that is prepared from here on.
+    pub fn put_around(&mut self, around: Around) {
+        self.around = Some(around);
+    }
+
+    /// A behaviour with what is to be around it.
+    pub fn wrapped(&self, behaviour: Arc<dyn Behaviour>) -> Arc<dyn Behaviour> {
+        match &self.around {
+            Some(around) => around(behaviour),
+            None => behaviour,
         }
     }
 

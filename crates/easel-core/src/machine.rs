@@ -307,7 +307,13 @@ impl Machine {
     pub fn unsettled(&self) -> Vec<(Activation, NodeLife)> {
         let active = self.active.iter();
         let lives = active.map(|(&activation, &site)| (activation, self.frames.life(site)));
-        let begun = |life: NodeLife| life.attempting() || matches!(life, NodeLife::Inside | NodeLife::Asking | NodeLife::Resting);
+        let begun = |life: NodeLife| {
+            life.attempting()
+                || matches!(
+                    life,
+                    NodeLife::Inside | NodeLife::Asking | NodeLife::Resting
+                )
+        };
         let mut unsettled: Vec<_> = lives.filter(|&(_, life)| begun(life)).collect();
         unsettled.sort_unstable_by_key(|&(activation, _)| activation);
         unsettled

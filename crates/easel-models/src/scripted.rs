@@ -216,6 +216,19 @@ impl Scripted {
         by_component
     }
 
+    /// How often each rule has answered, in the order of the script.
+    pub fn uses(&self) -> Vec<u32> {
+        self.played().uses.clone()
+    }
+
+    /// Goes on as if each rule had answered that often: another process answered before.
+    pub fn set_uses(&self, uses: &[u32]) {
+        let mut played = self.played();
+        for (there, used) in played.uses.iter_mut().zip(uses) {
+            *there = *used;
+        }
+    }
+
     fn played(&self) -> MutexGuard<'_, Played> {
         self.played.lock().unwrap_or_else(PoisonError::into_inner)
     }

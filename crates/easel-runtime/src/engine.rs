@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use easel_components::{Component, Registry, Services, Tool, ToolComponent};
+use easel_components::{Around, Component, Registry, Services, Tool, ToolComponent};
 use easel_graph::package::{Package, PackageError};
 use easel_models::{ChatModel, ModelError};
 use easel_secrets::{Gate, Resolver, Secret, SecretError};
@@ -189,6 +189,7 @@ impl Engine {
 #[derive(Default)]
 pub struct Builder {
     components: Vec<Arc<dyn Component>>,
+    around: Option<Around>,
     model: Option<Arc<dyn ChatModel>>,
     world: Option<World>,
     secrets: Option<Resolver>,
@@ -231,6 +232,12 @@ impl Builder {
     /// Adds a component of one's own.
     pub fn component(mut self, component: Arc<dyn Component>) -> Builder {
         self.components.push(component);
+        self
+    }
+
+    /// Puts something around the behaviour of every node: to watch attempts, to count them, to answer in their place.
+    pub fn around(mut self, around: Around) -> Builder {
+        self.around = Some(around);
         self
     }
 
@@ -283,6 +290,9 @@ impl Builder {
         let mut registry = crate::builtin();
         for component in self.components {
             registry.add(component)?;
+        }
+        if let Some(around) = self.around {
+            registry.put_around(around);
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let services = Services {

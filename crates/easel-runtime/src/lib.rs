@@ -71,7 +71,7 @@ pub use recovery::{Decision, NoStart, NoSuchWrite};
 pub use requirements::{
     NeededSecret, Requirement, Requirements, SecretState, Supply, secrets_needed,
 };
-pub use script::ScriptedWorld;
+pub use script::{ScriptUses, ScriptedWorld};
 pub use session::{Ending, Session, TurnError};
 pub use steps::{StepRecord, StepState, steps};
 pub use timings::Timings;

@@ -208,12 +208,10 @@ impl View<'_> {
         let names = names.map(|input| input.name.to_string());
         let given = given.and_then(Value::as_object).into_iter().flatten();
         let given = given.map(|(name, _)| name.to_string());
-        Err(NoSuchReference(
-            match listed(names.chain(given)).as_str() {
-                "" => format!("there is no input `{name}`; none was given"),
-                known => format!("there is no input `{name}`; there are {known}"),
-            },
-        ))
+        Err(NoSuchReference(match listed(names.chain(given)).as_str() {
+            "" => format!("there is no input `{name}`; none was given"),
+            known => format!("there is no input `{name}`; there are {known}"),
+        }))
     }
 
     /// A variable, or the text of the error that a node handed to its handler.
@@ -260,7 +258,10 @@ impl View<'_> {
         let found = self.workflow.compiled.find(id);
         found.ok_or_else(|| {
             let ids = self.nodes().map(|(_, node)| node.draft.id.to_string());
-            NoSuchReference(format!("there is no node `{id}`; there are {}", listed(ids)))
+            NoSuchReference(format!(
+                "there is no node `{id}`; there are {}",
+                listed(ids)
+            ))
         })
     }
 
@@ -293,7 +294,9 @@ impl View<'_> {
 
     fn value_of_variable(&self, name: &str) -> Option<&Value> {
         let mut variables = self.machine.variables();
-        variables.find(|(known, _)| ***known == *name).map(|(_, v)| v)
+        variables
+            .find(|(known, _)| ***known == *name)
+            .map(|(_, v)| v)
     }
 
     fn variable(&self, name: &str, path: &Path) -> Looked {

@@ -13,6 +13,7 @@ use easel_core::effect::{Effect, Execute};
 use easel_core::event::{Completion, Event, Fact, Fault, Usage};
 use easel_core::machine::RunLife;
 use easel_core::{Object, Value};
+use futures::FutureExt;
 
 use crate::driver::{Driver, Observer, Parts};
 use crate::journal::{Said, UncertainWrite};
@@ -104,6 +105,14 @@ pub(crate) fn restore_history(journal: &mut [Event], said: &[HistoryEntry]) {
     }
 }
 
+/// The inputs that a run began with.
+fn begun_with(journal: &[Event]) -> Option<Object> {
+    let Fact::Started(start) = &journal.first()?.fact else {
+        return None;
+    };
+    Some(start.context.get("inputs")?.as_object()?.clone())
+}
+
 impl Session {
     /// Takes up a run of this conversation from its journal. Nothing happens yet: [`Session::go_on`] drives it, and if it
     /// waits, so does the conversation.
@@ -121,8 +130,9 @@ impl Session {
         turn.history = Arc::new(self.history.clone());
         // The journal has them without their values.
         let headers = std::mem::take(&mut turn.custom_header);
-        if !turn.inputs.is_empty() {
-            self.kept_inputs = turn.inputs.clone();
+        // What an answer filled in is no input of Begin's.
+        if let Some(inputs) = begun_with(&journal).filter(|inputs| !inputs.is_empty()) {
+            self.kept_inputs = inputs;
         }
         self.turns = self.turns.max(turn.number + 1);
         let run = machine.run().clone();
@@ -150,6 +160,7 @@ impl Session {
     }
 
     /// Drives a run that was [taken up](Session::take_up) until its turn ends, or ends it as cancelled once `stop` resolves.
+    /// One that waits goes on waiting, and nothing is written.
     ///
     /// # Errors
     /// The journal failed.
@@ -158,7 +169,12 @@ impl Session {
         observe: &mut Observer<'_>,
         stop: impl Future<Output = ()>,
     ) -> Result<Ending, TurnError> {
-        self.drive(None, observe, stop).await
+        let mut stop = std::pin::pin!(stop.fuse());
+        match (self.waiting, (&mut stop).now_or_never()) {
+            (true, None) => Ok(Ending::Waiting),
+            (false, None) => self.drive(None, observe, stop).await,
+            (_, Some(())) => self.drive(None, observe, std::future::ready(())).await,
+        }
     }
 
     /// Says what became of an uncertain write. [`Session::go_on`] drives the run on.

@@ -1,13 +1,13 @@
 //! What a workflow asks for beside its inputs: secrets, models, tools, Python; and what of it is missing where it would run.
 
 use easel_catalog::Family;
+use easel_core::Value;
 use easel_graph::document::{Document, Node, Routing, Text};
 use easel_graph::kind::Kind;
 use easel_graph::package::Package;
+use easel_models::ChatModel;
 use easel_sandbox::{Allowed, Entry, Package as Modules};
 use easel_secrets::Resolver;
-use easel_core::Value;
-use easel_models::ChatModel;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -248,9 +248,7 @@ fn models(engine: &Engine, workflow: &Workflow, models: &dyn ChatModel) -> Vec<R
     let one = |(id, nodes): (String, Vec<String>)| {
         let (state, detail) = match models.describe(&id) {
             Ok(_) => (Supply::Satisfied, None),
-            Err(error) => {
-                (Supply::Missing, Some(error.to_string()))
-            }
+            Err(error) => (Supply::Missing, Some(error.to_string())),
         };
         Requirement {
             name: match id.is_empty() {

@@ -146,12 +146,13 @@ impl Workflow {
                 registry,
             }),
         };
+        let around = |prepared: Result<_, _>| prepared.map(|inner| registry.wrapped(inner));
         let catalog = registry.catalog();
         let work = workflow.nodes.iter();
         let work = work.map(|node| Work::of(&node.draft, catalog)).collect();
         Workflow {
             work,
-            behaviours: workflow.nodes.iter().map(behaviour).collect(),
+            behaviours: workflow.nodes.iter().map(behaviour).map(around).collect(),
             compiled: Arc::new(workflow),
             dialect,
             variables,

@@ -22,6 +22,10 @@ use crate::{App, Settings};
 /// The owner of what is made without a key.
 pub const LOCAL: &str = "local";
 
+/// In it commands on this machine say on whose behalf they act. It counts with the local token alone: who has that can read
+/// and write everything in the data folder anyway.
+pub const OWNER_HEADER: &str = "x-easel-owner";
+
 /// What a key may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
@@ -233,7 +237,9 @@ impl Doorkeeper {
         };
         let local = secret.as_bytes().ct_eq(self.token.as_bytes());
         if bool::from(local) && peer.is_some_and(is_loopback) {
-            return Ok(everything(LOCAL, "local"));
+            let owner = headers.get(OWNER_HEADER).map(|owner| owner.to_str());
+            let owner = owner.and_then(Result::ok).filter(|owner| !owner.is_empty());
+            return Ok(everything(owner.unwrap_or(LOCAL), "local"));
         }
         let key = self.store.key_by_secret(secret).await;
         let key = key.map_err(|_| Refused::Unavailable)?;

@@ -62,7 +62,9 @@ pub(crate) async fn foreign(
     store: &Store,
 ) -> Result<Option<String>, StoreError> {
     let mut ids = Vec::new();
-    let mut todo: Vec<&Value> = input.files.iter().chain(input.inputs.values()).collect();
+    // Begin takes its fields from a query that is an object.
+    let given = input.files.iter().chain(input.inputs.values());
+    let mut todo: Vec<&Value> = given.chain([&input.query]).collect();
     while let Some(value) = todo.pop() {
         match value {
             Value::Object(members) => {

@@ -9,6 +9,7 @@ mod error;
 mod lanes;
 mod live;
 mod read;
+mod taking_up;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use easel_runtime::{
-    Conversation, Decision, Engine, Input, JournalError, NoSuchWrite, Origin, RunEvent, Said, Session, Standing,
-    TurnError, Workflow,
+    Decision, Engine, Input, JournalError, Origin, RunEvent, Session, Standing, TurnError, Workflow,
 };
-use easel_store::{Location, RunRecord, Store};
+use easel_store::{RunRecord, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use compiled::Compiled;
@@ -27,21 +27,9 @@ pub use error::HostError;
 pub use live::{Events, Live, TurnEnd};
 
 use lanes::{Lane, Lanes};
+use taking_up::FIRST_PAUSE;
 
 use crate::telemetry::Telemetry;
-
-/// How long the host waits before it takes up a run whose store failed, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// How often a worker says that it is alive, and looks for runs whose worker is not.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-
-/// How many runs are claimed in one transaction.
-const CLAIMED_AT_ONCE: usize = 1_000;
-
-/// How many runs are taken up at once at the start.
-const TAKEN_UP_AT_ONCE: usize = 64;
 
 /// What bounds a host.
 #[derive(Clone, Copy, Debug)]
@@ -197,32 +185,26 @@ impl Host {
         let record = record.ok_or_else(|| HostError::NoSession(id.to_string()))?;
         let kept = self.store.conversation(id).await?;
         let (conversation, said) = kept.ok_or_else(|| HostError::NoSession(id.to_string()))?;
-        let pending = match &conversation.run {
-            Some(run) => self.store.run(run).await?.filter(|r| !r.standing.is_over()),
-            None => None,
-        };
-        if let Some(pending) = pending {
-            if message.abandon {
-                let work = self.taken_up(&pending, Some((conversation, said)), place, Some(lane));
-                let work = work.await?;
-                let (place, lane) = self.abandon(work).await?;
-                let again = Message {
-                    abandon: false,
-                    ..message.clone()
-                };
-                return Box::pin(self.turn_of(&again, place, lane)).await;
-            }
-            return match pending.standing {
-                Standing::Waiting { .. } => {
-                    let kept = Some((conversation, said));
-                    self.taken_up(&pending, kept, place, Some(lane)).await
-                }
-                Standing::Uncertain { writes } => Err(HostError::Undecided {
-                    run: pending.id.to_string(),
+        if let Some(open) = self.open_run(&conversation, &said).await? {
+            if let (Standing::Uncertain { writes }, false) = (&open.standing, message.abandon) {
+                return Err(HostError::Undecided {
+                    run: open.id.to_string(),
                     questions: writes.iter().map(|w| w.question.to_string()).collect(),
-                }),
-                _ => Err(HostError::Elsewhere(pending.id.to_string())),
+                });
+            }
+            let kept = Some((conversation, said));
+            let work = self.taken_up(&open, kept, place, Some(lane)).await?;
+            let (place, lane) = match (message.abandon, work.session.is_waiting()) {
+                (true, _) => self.abandon(work).await?,
+                (false, true) => return Ok(work),
+                // It was under way when its process ended, and nobody has come to it yet.
+                (false, false) => self.finish(work).await?,
             };
+            let again = Message {
+                abandon: false,
+                ..message.clone()
+            };
+            return Box::pin(self.turn_of(&again, place, lane)).await;
         }
         let workflow = self.runnable(&record.document).await?;
         let origin = Origin {
@@ -242,16 +224,6 @@ impl Host {
             place,
             lane: Some(lane),
         })
-    }
-
-    /// Ends a run that was taken up, and gives back what it held.
-    async fn abandon(&self, mut work: Work) -> Result<(OwnedSemaphorePermit, Lane), HostError> {
-        let stopped = std::future::ready(());
-        work.session.go_on(&mut |_| {}, stopped).await?;
-        match work.lane {
-            Some(lane) => Ok((work.place, lane)),
-            None => Err(HostError::Stopping),
-        }
     }
 
     /// Begins a run that belongs to no conversation.
@@ -286,14 +258,15 @@ impl Host {
     pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
         let owner = self.record(run).await?.origin.owner;
         self.owns_files(&input, &owner).await?;
-        let work = self.reopened(run, |standing| match standing {
+        let waits = |standing: &Standing| match standing {
             Standing::Waiting { .. } => Ok(()),
             other => Err(HostError::NotWaiting {
                 run: run.to_owned(),
                 state: other.name(),
             }),
-        });
-        Ok(self.spawn_turn(work.await?, input))
+        };
+        let work = self.reopened(run, waits).await?;
+        Ok(self.spawn_turn(work, input))
     }
 
     /// Says what became of an uncertain write, and drives the run on.
@@ -306,18 +279,18 @@ impl Host {
         activation: u64,
         decision: Decision,
     ) -> Result<Arc<Live>, HostError> {
-        let work = self.reopened(run, |standing| match standing {
-            Standing::Uncertain { writes } => {
-                let known = writes.iter().any(|write| write.activation == activation);
-                known.then_some(()).ok_or(NoSuchWrite(activation).into())
-            }
+        let uncertain = |standing: &Standing| match standing {
+            Standing::Uncertain { .. } => Ok(()),
             other => Err(HostError::NotUncertain {
                 run: run.to_owned(),
                 state: other.name(),
             }),
-        });
-        let mut work = work.await?;
-        work.session.decide(activation, decision)?;
+        };
+        let mut work = self.reopened(run, uncertain).await?;
+        if let Err(missing) = work.session.decide(activation, decision) {
+            self.store.release(run).await?;
+            return Err(missing.into());
+        }
         Ok(self.spawn_going_on(work))
     }
 
@@ -329,14 +302,21 @@ impl Host {
         if let Some(live) = self.live(run) {
             return Ok(live);
         }
-        let work = self.reopened(run, |standing| match standing {
+        let nothing = |state| HostError::NothingToDrive {
+            run: run.to_owned(),
+            state,
+        };
+        let runs = |standing: &Standing| match standing {
             Standing::Running => Ok(()),
-            other => Err(HostError::NothingToDrive {
-                run: run.to_owned(),
-                state: other.name(),
-            }),
-        });
-        Ok(self.spawn_going_on(work.await?))
+            other => Err(nothing(other.name())),
+        };
+        let work = self.reopened(run, runs).await?;
+        if work.session.is_waiting() {
+            // Its process ended between the claim and the answer: nobody has answered.
+            self.store.release(run).await?;
+            return Err(nothing("waiting"));
+        }
+        Ok(self.spawn_going_on(work))
     }
 
     /// Ends a run as cancelled; requests in flight are dropped. True once it is, false if it was over before.
@@ -373,72 +353,6 @@ impl Host {
     pub async fn record(&self, run: &str) -> Result<RunRecord, HostError> {
         let record = self.store.run(run).await?;
         record.ok_or_else(|| HostError::NoRun(run.to_owned()))
-    }
-
-    /// Takes up every run that was under way when its process ended, and goes on doing so for workers that die. Returns how
-    /// many there were.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn recover(self: &Arc<Self>) -> Result<usize, HostError> {
-        self.store.heartbeat(self.store.worker()).await?;
-        let runs = self.claim().await?;
-        let count = runs.len();
-        self.take_up_all(runs);
-        let host = Arc::downgrade(self);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(HEARTBEAT).await;
-                let Some(host) = host.upgrade() else { return };
-                // What fails is tried again with the next beat.
-                let _ = host.store.heartbeat(host.store.worker()).await;
-                if host.draining.load(Ordering::SeqCst) {
-                    return;
-                }
-                if let Ok(runs) = host.claim().await {
-                    host.take_up_all(runs);
-                }
-            }
-        });
-        Ok(count)
-    }
-
-    /// Runs that are under way and that nobody drives any more. They are this worker's from now on.
-    async fn claim(&self) -> Result<Vec<Arc<str>>, HostError> {
-        let mut runs = Vec::new();
-        loop {
-            let more = self
-                .store
-                .claim_running(self.store.worker(), CLAIMED_AT_ONCE);
-            let more = more.await?;
-            let last = more.len() < CLAIMED_AT_ONCE;
-            runs.extend(more);
-            if last {
-                return Ok(runs);
-            }
-        }
-    }
-
-    fn take_up_all(self: &Arc<Self>, runs: Vec<Arc<str>>) {
-        if runs.is_empty() {
-            return;
-        }
-        let host = self.clone();
-        tokio::spawn(async move {
-            let at_once = Arc::new(Semaphore::new(TAKEN_UP_AT_ONCE));
-            for run in runs {
-                let Ok(permit) = at_once.clone().acquire_owned().await else {
-                    return;
-                };
-                let host = host.clone();
-                tokio::spawn(async move {
-                    if let Err(error) = host.resume(&run).await {
-                        error.tell(&run);
-                    }
-                    drop(permit);
-                });
-            }
-        });
     }
 
     /// Lets no new turn begin and waits for those under way, at most that long. Gives how many are left: the next process
@@ -486,90 +400,6 @@ impl Host {
         }
     }
 
-    /// A run that nobody drives, taken up in its turn if it stands as it should.
-    async fn reopened(
-        self: &Arc<Self>,
-        run: &str,
-        fits: impl Fn(&Standing) -> Result<(), HostError>,
-    ) -> Result<Work, HostError> {
-        let place = self.place()?;
-        let record = self.record(run).await?;
-        let lane = match &record.origin.session {
-            Some(session) => Some(self.lanes.enter(session, Busy::Queue).await?),
-            None => Some(self.lanes.enter(run, Busy::Queue).await?),
-        };
-        // Somebody may have driven it while this waited.
-        let record = self.record(run).await?;
-        if record.standing.is_over() {
-            return Err(HostError::NothingToDrive {
-                run: run.to_owned(),
-                state: record.standing.name(),
-            });
-        }
-        if self.live(run).is_some() {
-            return Err(HostError::Elsewhere(run.to_owned()));
-        }
-        let kept = match &record.origin.session {
-            Some(session) => self.store.conversation(session).await?,
-            None => None,
-        };
-        // Whoever claims a run has to drive it, so what does not fit is refused before.
-        fits(&record.standing)?;
-        self.taken_up(&record, kept, place, lane).await
-    }
-
-    async fn taken_up(
-        self: &Arc<Self>,
-        record: &RunRecord,
-        kept: Option<(Conversation, Vec<Said>)>,
-        place: OwnedSemaphorePermit,
-        lane: Option<Lane>,
-    ) -> Result<Work, HostError> {
-        let (worker, state) = (self.store.worker(), record.standing.name());
-        let driven = record.standing == Standing::Running;
-        let mine = record.worker.as_ref().is_none_or(|by| by == worker);
-        let free = !driven || mine || matches!(self.store.location(), Location::Folder(_));
-        if !free || !self.store.claim_run(&record.id, worker, state).await? {
-            return Err(HostError::Elsewhere(record.id.to_string()));
-        }
-        let session = match self.rebuilt(record, kept).await {
-            Ok(session) => session,
-            Err(error) => {
-                if !driven {
-                    // It stands as it did, for whoever can take it up.
-                    self.store.release(&record.id).await?;
-                }
-                return Err(error);
-            }
-        };
-        Ok(Work {
-            session,
-            origin: record.origin.clone(),
-            live: Live::new(record.id.clone(), record.origin.session.clone()),
-            place,
-            lane,
-        })
-    }
-
-    /// The conversation that a run belongs to, with the run as its journal has it.
-    async fn rebuilt(
-        &self,
-        record: &RunRecord,
-        kept: Option<(Conversation, Vec<Said>)>,
-    ) -> Result<Session, HostError> {
-        let workflow = self.workflow(&record.origin.document).await?;
-        let journal = self.read_journal(&record.id).await?;
-        let engine = self.engine.clone();
-        let mut session = match (&record.origin.session, kept) {
-            (Some(id), Some((conversation, said))) => {
-                Session::kept(engine, workflow, id.clone(), conversation, said)
-            }
-            _ => engine.session(&workflow),
-        };
-        session.take_up(journal)?;
-        Ok(session)
-    }
-
     fn spawn_turn(self: &Arc<Self>, work: Work, input: Input) -> Arc<Live> {
         self.spawn(work, Some(input))
     }
@@ -583,47 +413,46 @@ impl Host {
         self.lives().insert(live.run().clone(), live.clone());
         let host = self.clone();
         tokio::spawn(async move {
+            let (end, retry) = host.drive(&mut work, input).await;
             let live = work.live.clone();
-            let turn = host.telemetry.turn(live.run(), &work.origin);
-            let mut observe = |event: RunEvent| {
-                turn.saw(&event);
-                live.tell(&event);
-            };
-            let stopped = live.stopped();
-            let session = &mut work.session;
-            let ending = turn.within(async {
-                match input {
-                    Some(input) => session.turn_until(input, &mut observe, stopped).await,
-                    None => session.go_on(&mut observe, stopped).await,
-                }
-            });
-            let ending = ending.await;
-            let retry = matches!(&ending, Err(TurnError::Journal(JournalError::Store(_))))
-                && live.is_accepted();
-            let end = TurnEnd::of(&work.session, ending);
-            turn.over(&end.standing);
-            let run = live.run().clone();
-            host.lives().remove(&run);
+            host.lives().remove(live.run());
             // The place and the lane are free before anybody hears that the turn is over.
             drop(work);
             live.over(end);
             host.idle.notify_waiters();
             if retry {
-                host.take_up_later(run, FIRST_PAUSE);
+                host.take_up_later(live.run().clone(), FIRST_PAUSE);
             }
         });
         live
     }
 
-    /// Takes up a run whose store failed, once it answers again.
-    fn take_up_later(self: &Arc<Self>, run: Arc<str>, pause: Duration) {
-        let host = self.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(pause).await;
-            if let Err(HostError::Store(_) | HostError::Full(_)) = host.resume(&run).await {
-                host.take_up_later(run, (pause * 2).min(LONGEST_PAUSE));
+    /// Drives a turn to its end. True if it is to be taken up again later, because the store failed.
+    async fn drive(&self, work: &mut Work, input: Option<Input>) -> (TurnEnd, bool) {
+        let live = work.live.clone();
+        let turn = self.telemetry.turn(live.run(), &work.origin);
+        let mut observe = |event: RunEvent| {
+            turn.saw(&event);
+            live.tell(&event);
+        };
+        let stopped = live.stopped();
+        let session = &mut work.session;
+        let ending = turn.within(async {
+            match input {
+                Some(input) => session.turn_until(input, &mut observe, stopped).await,
+                None => session.go_on(&mut observe, stopped).await,
             }
         });
+        let ending = ending.await;
+        let retry = match &ending {
+            Err(TurnError::Journal(JournalError::Store(_))) => true,
+            Err(TurnError::Journal(_)) | Ok(_) => false,
+            // Nothing has begun, so a run that was claimed for it stands as before.
+            Err(_) => !live.is_accepted() && self.store.release(live.run()).await.is_err(),
+        };
+        let end = TurnEnd::of(&work.session, ending);
+        turn.over(&end.standing);
+        (end, retry)
     }
 
     fn lives(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {

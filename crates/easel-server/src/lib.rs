@@ -8,8 +8,9 @@ pub mod auth;
 pub mod files;
 pub mod health;
 pub mod host;
+pub mod local;
 pub mod mcp;
-
+pub mod openai;
 pub mod openapi;
 mod patience;
 pub mod ragflow;
@@ -88,6 +89,7 @@ pub fn router(app: Arc<App>) -> Router {
         mcp::routes(&app).into(),
         telemetry::routes().into(),
         ragflow::routes(&app.settings).into(),
+        openai::routes().into(),
         webhook::routes().into(),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();

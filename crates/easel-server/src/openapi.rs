@@ -27,7 +27,7 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("workflows", "Graphs that are kept by name."),
     (
         "runs",
@@ -35,10 +35,17 @@ const TAGS: [(&str, &str); 9] = [
     ),
     ("sessions", "Conversations."),
     ("keys", "API keys; they take the scope `admin`."),
-    ("agents", "Agents and conversations in the form of RAGFlow's API."),
+    (
+        "agents",
+        "Agents and conversations in the form of RAGFlow's API.",
+    ),
+    ("openai", "Agents as models, in the form of OpenAI's API."),
     ("webhooks", "Agents that others call."),
     ("mcp", "Agents as tools."),
-    ("health", "Whether the server lives, and whether it can do its work."),
+    (
+        "health",
+        "Whether the server lives, and whether it can do its work.",
+    ),
     ("description", "This description."),
 ];
 

@@ -56,7 +56,10 @@ pub fn routes(settings: &Settings) -> Router<Arc<App>> {
         .route("/chat/completions", post(completions::create))
         .route("/attachments/{file}/download", get(upload::attachment))
         .route("/attachments/{file}/preview", get(upload::preview))
-        .route("/{id}", get(agents::get).put(agents::update).delete(agents::delete))
+        .route(
+            "/{id}",
+            get(agents::get).put(agents::update).delete(agents::delete),
+        )
         .route("/{id}/tags", put(tags::set))
         .route("/{id}/reset", post(agents::reset))
         .route("/{id}/publish", post(versions::publish))
@@ -64,20 +67,34 @@ pub fn routes(settings: &Settings) -> Router<Arc<App>> {
         .route("/{id}/completions", post(completions::create_of))
         .route("/{id}/upload", post(upload::upload).layer(upload))
         .route("/{id}/versions", get(versions::list))
-        .route("/{id}/versions/{version}", get(versions::get).delete(versions::delete))
+        .route(
+            "/{id}/versions/{version}",
+            get(versions::get).delete(versions::delete),
+        )
         .route("/{id}/components/{component}/input-form", get(forms::get))
         .route("/{id}/components/{component}/debug", post(debug::run))
         .route("/{id}/logs/{message}", get(logs::get))
         .route(
             "/{id}/sessions",
-            get(sessions::list).post(sessions::create).delete(sessions::delete_several),
+            get(sessions::list)
+                .post(sessions::create)
+                .delete(sessions::delete_several),
         )
-        .route("/{id}/sessions/{session}", get(sessions::get).delete(sessions::delete));
+        .route(
+            "/{id}/sessions/{session}",
+            get(sessions::get).delete(sessions::delete),
+        );
     Router::new()
         .nest("/api/v1/agents", agents)
         .route("/api/v1/agentbots/{id}/inputs", get(agentbots::inputs))
-        .route("/api/v1/agentbots/{id}/completions", post(agentbots::create))
-        .route("/api/v1/agentbots/{id}/logs/{message}", get(agentbots::logs))
+        .route(
+            "/api/v1/agentbots/{id}/completions",
+            post(agentbots::create),
+        )
+        .route(
+            "/api/v1/agentbots/{id}/logs/{message}",
+            get(agentbots::logs),
+        )
         .route("/api/v1/tasks/{id}/cancel", post(cancel::cancel))
         .route("/api/v1/tasks/{id}", patch(cancel::patch))
         .route("/api/v1/{*rest}", any(nothing_here))
@@ -87,6 +104,7 @@ pub fn routes(settings: &Settings) -> Router<Arc<App>> {
 async fn nothing_here(uri: Uri) -> Response {
     let message = format!("Not Found: {}", uri.path());
     let status = StatusCode::NOT_FOUND;
-    let body = serde_json::json!({"code": 404, "message": message, "data": null, "error": "Not Found"});
+    let body =
+        serde_json::json!({"code": 404, "message": message, "data": null, "error": "Not Found"});
     (status, axum::Json(body)).into_response()
 }

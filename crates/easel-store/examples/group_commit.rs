@@ -21,12 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     runtime.block_on(async {
         let store = Store::open(&Location::parse(&place)).await?;
-        let (one, hundred) = (
-            measure(&store, 1, batches).await?,
-            measure(&store, runs, batches).await?,
-        );
+        let one = measure(&store, "alone", 1, batches).await?;
+        let many = measure(&store, "many", runs, batches).await?;
         println!("one run: {one:.0} batches a second");
-        println!("{runs} runs: {hundred:.0} batches a second");
+        println!("{runs} runs: {many:.0} batches a second");
         println!("{:?}", store.commits());
         store.close().await;
         Ok(())
@@ -34,12 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Batches a second of that many runs at once.
-async fn measure(store: &Store, runs: u64, batches: u64) -> Result<f64, Box<dyn Error>> {
-    let name = |n: u64| format!("{}-{n}", store.worker());
+async fn measure(
+    store: &Store,
+    name: &str,
+    runs: u64,
+    batches: u64,
+) -> Result<f64, Box<dyn Error>> {
     let running: Vec<_> = (0..runs)
         .map(|n| {
-            let (store, run): (Store, Arc<str>) =
-                (store.clone(), format!("{}-{runs}", name(n)).into());
+            let store = store.clone();
+            let run: Arc<str> = format!("{name} {n} of {}", store.worker()).into();
             async move {
                 let mut first = Batch::new(run.clone(), 0, vec![started(&run)]);
                 first.origin = Some(Arc::new(Origin::default()));

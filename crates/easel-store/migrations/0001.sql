@@ -186,3 +186,4 @@ CREATE TABLE files (
 );
 CREATE INDEX files_owner ON files (owner, created, id);
 CREATE INDEX files_session ON files (session) WHERE session IS NOT NULL;
+CREATE INDEX files_hash ON files (hash);

@@ -97,7 +97,10 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
-        StoreError::Database(Arc::new(error))
+        match error {
+            sqlx::Error::PoolClosed => StoreError::Closed,
+            error => StoreError::Database(Arc::new(error)),
+        }
     }
 }
 

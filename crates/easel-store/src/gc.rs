@@ -36,10 +36,10 @@ const OVER: [&str; 3] = ["finished", "failed", "cancelled"];
 
 /// Documents that nothing refers to. One that was just put there may be about to be named.
 const UNUSED: &str = " FROM documents WHERE created < $1 \
-                      AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.document = documents.hash) \
-                      AND NOT EXISTS (SELECT 1 FROM versions WHERE versions.document = documents.hash) \
-                      AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.document = documents.hash) \
-                      AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.document = documents.hash)";
+                      AND hash NOT IN (SELECT document FROM agents) \
+                      AND hash NOT IN (SELECT document FROM versions) \
+                      AND hash NOT IN (SELECT document FROM sessions) \
+                      AND hash NOT IN (SELECT document FROM runs)";
 
 impl GcPlan {
     /// Writes the runs that go, behind `SELECT …`.
@@ -90,18 +90,23 @@ impl Store {
             counts.documents = self.number(select.with(plan.before)).await?;
             return Ok(counts);
         }
+        // Where the last ones were: what stays is not looked at again.
+        let mut behind = (i64::MIN, 0);
         loop {
-            let mut select = Statement::new("SELECT id");
+            let mut select = Statement::new("SELECT id, created, number");
             plan.narrow(&mut select);
+            select.push(" AND (created, number) > (").value(behind.0);
+            select.push(", ").value(behind.1);
             select
-                .push(" ORDER BY created, number LIMIT ")
+                .push(") ORDER BY created, number LIMIT ")
                 .value(AT_ONCE as i64);
             let rows = self.rows(select).await?;
             let ids = rows.iter().map(|row| row.text("id"));
             let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
-            if ids.is_empty() {
+            let Some(last) = rows.last() else {
                 break;
-            }
+            };
+            behind = (last.int("created")?, last.int("number")?);
             let Deleted { runs, values } = self.delete_runs(ids).await?;
             counts.runs += runs;
             counts.values += values;

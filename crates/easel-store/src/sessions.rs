@@ -326,7 +326,8 @@ impl Store {
         id: &str,
         version: &VersionRecord,
     ) -> Result<bool, StoreError> {
-        let update = "UPDATE sessions SET document = $1, version = $2, version_title = $3 WHERE id = $4";
+        let update =
+            "UPDATE sessions SET document = $1, version = $2, version_title = $3 WHERE id = $4";
         let update = Statement::new(update)
             .with(&version.document)
             .with(&version.id)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
+use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use tokio::sync::Mutex;
@@ -105,7 +106,8 @@ impl Store {
                     .journal_mode(SqliteJournalMode::Wal)
                     .synchronous(SqliteSynchronous::Full)
                     .foreign_keys(true)
-                    .busy_timeout(BUSY);
+                    .busy_timeout(BUSY)
+                    .disable_statement_logging();
                 let writing = options
                     .clone()
                     // A checkpoint costs two more fsyncs and writes pages again that the next group changes anyway.
@@ -130,7 +132,9 @@ impl Store {
                         place: location.to_string(),
                         cause: error.to_string(),
                     })?;
-                let options = options.application_name("easel");
+                let options = options
+                    .application_name("easel")
+                    .disable_statement_logging();
                 let writers = PgPoolOptions::new()
                     .max_connections(WRITERS)
                     .connect_lazy_with(options.clone());

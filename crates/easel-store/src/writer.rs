@@ -2,6 +2,8 @@
 //!
 //! One fsync a transaction is what durability costs, so its price is shared by all who wait for it. A batch that must be
 //! refused does no harm to the others of its group: the group is written again in halves until it stands alone.
+//!
+//! Whoever comes while nobody writes or waits writes by himself: a run alone is not to pay for waking somebody else.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +13,7 @@ use std::time::Duration;
 
 use easel_runtime::JournalError;
 use futures::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::entry::{Entry, Known};
 use crate::error::StoreError;
@@ -27,10 +29,16 @@ const TRIES: usize = 8;
 /// Where what is to be written goes.
 pub(crate) struct Writer {
     pool: Pool,
-    queues: Vec<mpsc::UnboundedSender<Job>>,
+    desks: Vec<Desk>,
     /// Batches of one run always go the same way, so that they stay in order.
     hasher: RandomState,
     counters: Arc<Counters>,
+}
+
+/// Where one writes at a time, and where the others queue.
+struct Desk {
+    queue: mpsc::UnboundedSender<Job>,
+    scribe: Arc<Mutex<Scribe>>,
 }
 
 #[derive(Default)]
@@ -65,27 +73,29 @@ impl Writer {
     /// Starts those who write, each with a connection of its own.
     pub(crate) fn start(pool: &Pool, count: u32, worker: &Arc<str>) -> Writer {
         let counters = Arc::new(Counters::default());
-        let queues = (0..count.max(1)).map(|_| {
+        let desks = (0..count.max(1)).map(|_| {
             let (queue, jobs) = mpsc::unbounded_channel();
-            let scribe = Scribe {
+            let scribe = Arc::new(Mutex::new(Scribe {
                 pool: pool.clone(),
+                connection: None,
                 worker: worker.clone(),
                 cache: Cache::default(),
                 counters: counters.clone(),
-            };
-            tokio::spawn(scribe.run(jobs));
-            queue
+                lonely: true,
+            }));
+            tokio::spawn(serve(scribe.clone(), jobs));
+            Desk { queue, scribe }
         });
         Writer {
             pool: pool.clone(),
-            queues: queues.collect(),
+            desks: desks.collect(),
             hasher: RandomState::new(),
             counters,
         }
     }
 
     fn is_closed(&self) -> bool {
-        self.queues.iter().all(mpsc::UnboundedSender::is_closed)
+        self.desks.iter().all(|desk| desk.queue.is_closed())
     }
 
     pub(crate) fn commits(&self) -> Commits {
@@ -95,16 +105,21 @@ impl Writer {
         }
     }
 
-    fn send(&self, place: usize, job: Job) -> Result<(), StoreError> {
-        let queue = self.queues.get(place % self.queues.len().max(1));
-        let queue = queue.ok_or(StoreError::Closed)?;
-        queue.send(job).map_err(|_| StoreError::Closed)
+    fn desk(&self, place: usize) -> Result<&Desk, StoreError> {
+        let desk = self.desks.get(place % self.desks.len().max(1));
+        desk.ok_or(StoreError::Closed)
     }
 
     pub(crate) async fn append(&self, entry: Entry) -> Result<(), JournalError> {
+        let desk = self.desk(self.hasher.hash_one(&entry.run) as usize)?;
+        if let Ok(mut scribe) = desk.scribe.try_lock()
+            && scribe.lonely
+            && scribe.alone(&entry).await
+        {
+            return Ok(());
+        }
         let (batched, done) = oneshot::channel();
-        let place = self.hasher.hash_one(&entry.run) as usize;
-        self.send(place, Job::Batch(Box::new(entry), batched))?;
+        desk.send(Job::Batch(Box::new(entry), batched))?;
         done.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -133,7 +148,7 @@ impl Writer {
                 })
             });
             let place = self.counters.turn.fetch_add(1, Ordering::Relaxed);
-            self.send(place as usize, Job::Work(job))?;
+            self.desk(place as usize)?.send(Job::Work(job))?;
             tries += 1;
             match done.await {
                 Ok(Err(error)) if error.is_transient() && tries < TRIES => {}
@@ -150,9 +165,9 @@ impl Writer {
 
     /// Writes what was sent before this, then ends.
     pub(crate) async fn close(&self) {
-        for queue in &self.queues {
+        for desk in &self.desks {
             let (closed, done) = oneshot::channel();
-            if queue.send(Job::Close(closed)).is_ok() {
+            if desk.send(Job::Close(closed)).is_ok() {
                 let _ = done.await;
             }
         }
@@ -160,12 +175,23 @@ impl Writer {
     }
 }
 
+impl Desk {
+    fn send(&self, job: Job) -> Result<(), StoreError> {
+        self.queue.send(job).map_err(|_| StoreError::Closed)
+    }
+}
+
 /// One who writes.
 struct Scribe {
     pool: Pool,
+    /// Kept from one transaction to the next.
+    connection: Option<Connection>,
     worker: Arc<str>,
     cache: Cache,
     counters: Arc<Counters>,
+    /// Whether nobody else had anything to write the last time. With others about, to write by oneself takes the desk from
+    /// a whole group.
+    lonely: bool,
 }
 
 /// A batch and who waits for it.
@@ -192,46 +218,78 @@ fn rounds(batches: Vec<Waiting>, other: bool) -> Vec<Vec<Waiting>> {
     rounds
 }
 
-impl Scribe {
-    async fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
-        let mut connection = None;
-        let mut waiting = Vec::new();
-        while jobs.recv_many(&mut waiting, GROUP).await > 0 {
-            let (mut batches, mut works, mut closing) = (Vec::new(), Vec::new(), Vec::new());
-            for job in waiting.drain(..) {
-                match job {
-                    Job::Batch(entry, batched) => batches.push((entry, batched)),
-                    Job::Work(work) => works.push(work),
-                    Job::Close(closed) => closing.push(closed),
-                }
-            }
-            // Several batches of one run: each but the first waits for what the one before makes of it.
-            let mut works = Some(works);
-            for round in rounds(
-                batches,
-                works.as_ref().is_some_and(|works| !works.is_empty()),
-            ) {
-                let works = works.take().unwrap_or_default();
-                connection = self.commit(connection.take(), round, works).await;
-            }
-            if !closing.is_empty() {
-                jobs.close();
-                drop(connection.take());
-                for closed in closing {
-                    let _ = closed.send(());
-                }
-            }
+/// Writes what queues, until somebody closes.
+async fn serve(scribe: Arc<Mutex<Scribe>>, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let mut waiting = Vec::new();
+    while jobs.recv_many(&mut waiting, GROUP).await > 0 {
+        let mut scribe = scribe.lock().await;
+        // Who came meanwhile belongs to the group.
+        while waiting.len() < GROUP
+            && let Ok(job) = jobs.try_recv()
+        {
+            waiting.push(job);
+        }
+        scribe.lonely = waiting.len() == 1;
+        for closed in scribe.write(&mut waiting).await {
+            jobs.close();
+            scribe.connection = None;
+            let _ = closed.send(());
         }
     }
+}
 
-    /// Writes all of it; gives the connection back if it can be used again.
-    async fn commit(
-        &mut self,
-        connection: Option<Connection>,
-        batches: Vec<Waiting>,
-        works: Vec<Work>,
-    ) -> Option<Connection> {
-        let mut kept = connection;
+impl Scribe {
+    /// Does what waits; gives those who wait for the end.
+    async fn write(&mut self, waiting: &mut Vec<Job>) -> Vec<oneshot::Sender<()>> {
+        let (mut batches, mut works, mut closing) = (Vec::new(), Vec::new(), Vec::new());
+        for job in waiting.drain(..) {
+            match job {
+                Job::Batch(entry, batched) => batches.push((entry, batched)),
+                Job::Work(work) => works.push(work),
+                Job::Close(closed) => closing.push(closed),
+            }
+        }
+        // Several batches of one run: each but the first waits for what the one before makes of it.
+        let mut works = Some(works);
+        for round in rounds(
+            batches,
+            works.as_ref().is_some_and(|works| !works.is_empty()),
+        ) {
+            let works = works.take().unwrap_or_default();
+            self.commit(round, works).await;
+        }
+        closing
+    }
+
+    /// Writes a batch that needs one statement alone, if it is such a batch and nothing is unusual; whether it did.
+    async fn alone(&mut self, entry: &Entry) -> bool {
+        let Some((insert, known)) = journal::alone(&self.cache, entry) else {
+            return false;
+        };
+        // Neither is here any more if this is dropped half way: then nobody knows whether it was written.
+        let Some(mut connection) = self.connection.take() else {
+            return false;
+        };
+        self.cache.forget(&entry.run);
+        let written = connection.execute(insert).await.is_ok();
+        if written {
+            self.count(1);
+            self.cache
+                .learn(HashMap::from([(entry.run.clone(), known)]));
+        }
+        self.connection = Some(connection);
+        written
+    }
+
+    /// Writes all of it, and keeps the connection if it can be used again.
+    async fn commit(&mut self, batches: Vec<Waiting>, works: Vec<Work>) {
+        if let ([(entry, _)], []) = (batches.as_slice(), works.as_slice())
+            // Anything unusual goes the usual way, which knows what to say of it.
+            && self.alone(entry).await
+        {
+            return answer(batches);
+        }
+        let mut kept = self.connection.take();
         let mut tries = 0;
         let mut connection = loop {
             tries += 1;
@@ -242,40 +300,24 @@ impl Scribe {
                     Ok(connection) => connection,
                     Err(error) => {
                         // Each work is dropped, and with it the sender that its caller waits for: it tries again.
-                        refuse(batches, &error);
-                        return None;
+                        return refuse(batches, &error);
                     }
                 },
             };
-            if let ([(entry, _)], []) = (batches.as_slice(), works.as_slice())
-                && let Some((insert, known)) = journal::alone(&self.cache, entry)
-                // Anything unusual goes the usual way, which knows what to say of it.
-                && connection.execute(insert).await.is_ok()
-            {
-                self.count(1);
-                self.cache
-                    .learn(HashMap::from([(entry.run.clone(), known)]));
-                answer(batches);
-                return Some(connection);
-            }
             match connection.begin().await {
                 Ok(()) => break connection,
                 Err(error) => {
                     connection.discard();
                     // One that was kept may have been cut off while nobody used it.
                     if fresh || tries > TRIES {
-                        refuse(batches, &error);
-                        return None;
+                        return refuse(batches, &error);
                     }
                 }
             }
         };
         match self.transact(&mut connection, batches, works).await {
-            true => Some(connection),
-            false => {
-                connection.discard();
-                None
-            }
+            true => self.connection = Some(connection),
+            false => connection.discard(),
         }
     }
 

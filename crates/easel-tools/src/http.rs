@@ -15,11 +15,7 @@ pub trait HttpSender: Send + Sync {
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>>;
 
     /// A response with its body as it came, of at most `limit` bytes. A sender that knows texts only gives their bytes.
-    fn fetch(
-        &self,
-        request: HttpRequest,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Fetched, ToolError>> {
+    fn fetch(&self, request: HttpRequest, limit: u64) -> BoxFuture<'_, Result<Fetched, ToolError>> {
         let what = request.url.clone();
         let sent = self.send(request);
         Box::pin(async move {

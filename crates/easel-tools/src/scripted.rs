@@ -104,6 +104,34 @@ impl ScriptedWorld {
         std::mem::take(&mut self.state().calls)
     }
 
+    /// How often each rule has answered: a list for each section, in the order of [`Script`]'s members.
+    pub fn uses(&self) -> Vec<Vec<u64>> {
+        let state = self.state();
+        vec![
+            state.retrieval.uses(),
+            state.search.uses(),
+            state.finance.uses(),
+            state.memory.uses(),
+            state.code.uses(),
+            state.sql.uses(),
+            state.http.uses(),
+        ]
+    }
+
+    /// Goes on as if each rule had answered that often: another process answered before.
+    pub fn set_uses(&self, uses: &[Vec<u64>]) {
+        let mut state = self.state();
+        let mut sections = uses.iter();
+        let mut next = || sections.next().map(Vec::as_slice).unwrap_or_default();
+        state.retrieval.set_uses(next());
+        state.search.set_uses(next());
+        state.finance.set_uses(next());
+        state.memory.set_uses(next());
+        state.code.set_uses(next());
+        state.sql.set_uses(next());
+        state.http.set_uses(next());
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic elsewhere cannot leave counters and log half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -12,6 +12,7 @@ use crate::out;
 use crate::problem::Problem;
 use std::path::Path;
 
+pub use canvas::input as turn_input;
 use easel_runtime::Timestamp;
 use files::Case;
 

@@ -1,7 +1,12 @@
 //! The command line.
 
+mod agents;
+mod keys;
+mod runs;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -11,6 +16,10 @@ use easel_server::host::Busy;
 use easel_server::rate::Rate;
 
 use crate::data::DataArguments;
+
+pub use agents::*;
+pub use keys::*;
+pub use runs::*;
 
 /// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
@@ -41,6 +50,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Run case folders with their scripted worlds and compare what happens with what is expected.
     Test(TestArguments),
+    /// Kill a run after each commit in turn, take it up, and say whether it ends as if nothing had happened.
+    CrashTest(CrashTestArguments),
     /// Explain a code that the check prints; without one, list them.
     Explain {
         /// The code, as it stands in brackets.
@@ -74,6 +85,15 @@ and as the first line of graph.yaml:
     /// Keep secrets for workflows, and say which ones a workflow needs.
     #[command(subcommand)]
     Secrets(SecretsCommand),
+    /// Look at runs that are kept, answer them, drive them on, end and delete them.
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Take agents in from files, release them, compare and restore versions.
+    #[command(subcommand)]
+    Agents(AgentsCommand),
+    /// Make and revoke API keys of the server.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.
@@ -86,6 +106,35 @@ and as the first line of graph.yaml:
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// A span of time as one types it: `90s`, `30m`, `12h`, `7d`, `8w`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age {
+    /// Its length in milliseconds.
+    pub milliseconds: i64,
+}
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Age, String> {
+        let unit = match text.chars().last() {
+            Some('s') => 1,
+            Some('m') => 60,
+            Some('h') => 60 * 60,
+            Some('d') => 24 * 60 * 60,
+            Some('w') => 7 * 24 * 60 * 60,
+            _ => 0,
+        };
+        let count = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
+        let count: Option<i64> = count.parse().ok().filter(|count| *count >= 0 && unit > 0);
+        let milliseconds = count.and_then(|count| count.checked_mul(unit * 1000));
+        match milliseconds {
+            Some(milliseconds) => Ok(Age { milliseconds }),
+            None => Err("write a number and s, m, h, d or w, such as 12h or 30d".to_owned()),
+        }
+    }
 }
 
 /// Arguments of `easel run`.
@@ -383,6 +432,64 @@ pub struct TestArguments {
     pub world: WorldArguments,
 }
 
+/// Arguments of `easel crash-test`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The workflow runs in a scripted world: nothing outside is touched, and the clock stands still. It runs
+once undisturbed; then, for each commit, a process of its own runs it and is killed right there
+(SIGKILL), and another one takes the run up. Standing, outputs, messages, the conversation and what was
+changed outside have to be the same.
+
+A write that was under way, and whose target does not know it again, is decided by what the world saw:
+it happened, or it is made. One that was cut in half (an agent between two of its tools) waits for you.
+
+Exit codes: 0 all the same, 1 one differs, 2 usage, 3 the check refused.
+
+Examples:
+  easel crash-test canvas.json --say \"Hi\"
+  easel crash-test graph.yaml --input topic=owls --world llm.json --every-event
+  easel crash-test canvas.json --say order --answer colour=red --answer yes
+  easel crash-test cases/refund --json                a case folder: canvas.json, turns.json, llm.json")]
+pub struct CrashTestArguments {
+    /// The workflow, or a case folder.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub file: PathBuf,
+    /// Kill also right before each commit, and in the midst of each call of a model or a tool.
+    #[arg(long)]
+    pub every_event: bool,
+    /// Attempts under way at once. With 1, nodes start in the order of the file.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub concurrency: u32,
+
+    /// What the user says.
+    #[arg(long, value_name = "TEXT", help_heading = "Input")]
+    pub say: Option<String>,
+    /// An input by name: text, JSON, or @FILE for the text of a file. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Input")]
+    pub input: Vec<String>,
+    /// The answer to the next question: NAME=VALUE, a JSON object, or text. May be repeated. Further questions get example values.
+    #[arg(long, value_name = "ANSWER", help_heading = "Input")]
+    pub answer: Vec<String>,
+
+    /// What models and tools answer. Without it they say yes to everything.
+    #[arg(long, value_name = "FILE", help_heading = "World", value_hint = ValueHint::FilePath)]
+    pub world: Option<PathBuf>,
+    /// Settings: Python. Without it ./easel.toml is read if it is there.
+    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", help_heading = "World", value_hint = ValueHint::FilePath, value_parser = perhaps_a_path())]
+    pub config: Option<PathBuf>,
+
+    /// Keep the stores in this folder, to be looked at; it has to be new or empty. Without it they are gone at the end.
+    #[arg(long, value_name = "DIR", help_heading = "Store", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// Test with this PostgreSQL database instead of SQLite, in schemas that are gone at the end.
+    #[arg(long, value_name = "URL", help_heading = "Store")]
+    pub database: Option<String>,
+
+    /// Print one JSON object.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
 /// What to do with secrets.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -533,19 +640,25 @@ pub struct NewArguments {
 /// Arguments of `easel receipt`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`easel run --receipt FILE` writes a receipt. It is signed with a key of this machine's user.
+The receipt is that of a file which `easel run --receipt` wrote, or of a run that is kept. It is signed
+with a key of this machine's user.
 
 Exit codes: 0 done, 1 the receipt was changed or signed by somebody else, 2 it cannot be read.
 
 Examples:
   easel receipt receipt.json
+  easel receipt last --data ./easel-data
+  easel receipt RUN --json > receipt.json                what a run that is kept did, signed now
   easel receipt --verify receipt.json                    signed here, and unchanged?
   easel receipt --public-key                             what others verify with
   easel receipt --verify --signer KEY receipt.json       signed by the owner of that key?")]
 pub struct ReceiptArguments {
-    /// The receipt.
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "public_key")]
+    /// The receipt's file, or the id of a run that is kept, or last.
+    #[arg(value_name = "RECEIPT", value_hint = ValueHint::FilePath, required_unless_present = "public_key")]
     pub file: Option<PathBuf>,
+    /// Print the signed receipt as JSON.
+    #[arg(long, conflicts_with_all = ["verify", "public_key"])]
+    pub json: bool,
     /// Verify its signature.
     #[arg(long)]
     pub verify: bool,
@@ -555,6 +668,8 @@ pub struct ReceiptArguments {
     /// Print the public key that this user's receipts are verified with.
     #[arg(long, conflicts_with_all = ["file", "verify"])]
     pub public_key: bool,
+    #[command(flatten)]
+    pub data: DataArguments,
 }
 
 /// Arguments of `easel import`.

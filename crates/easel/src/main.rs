@@ -1,28 +1,34 @@
 //! The `easel` command.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod agents;
 mod archive;
 mod case;
 mod check;
 mod cli;
+mod columns;
 mod components;
 mod config;
 mod convert;
+mod crash;
 mod data;
 mod document;
 mod exit;
 mod explain;
 mod import;
 mod keyring;
+mod keys;
 mod lift;
 mod new;
 mod out;
 mod problem;
 mod python;
+mod reach;
 mod read;
 mod receipt;
 mod requirements;
 mod run;
+mod runs;
 mod secrets;
 mod serve;
 mod snippet;
@@ -50,6 +56,10 @@ const WORKER: &str = "worker";
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|verb| verb == WORKER) {
+        let mut arguments = arguments.peekable();
+        if arguments.next_if(|kind| kind == crash::CRASH_RUN).is_some() {
+            return crash::crash_run(arguments).into();
+        }
         return easel_sandbox::worker::main(arguments);
     }
     let told = |problem: Problem| {
@@ -72,6 +82,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Serve(arguments) => serve::serve(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Test(arguments) => case::test(&arguments),
+        Command::CrashTest(arguments) => crash::crash_test(&arguments),
         Command::Explain { code } => explain::explain(code.as_deref()),
         Command::Components(arguments) => components::show(&arguments),
         Command::Export { file } => document::export(&file),
@@ -81,6 +92,9 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Schema => document::schema(),
         Command::Secrets(command) => secrets::obey(&command),
+        Command::Runs(command) => runs::obey(&command),
+        Command::Agents(command) => agents::obey(&command),
+        Command::Keys(command) => keys::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::New(arguments) => new::new(&arguments),

@@ -85,6 +85,14 @@ impl Problem {
         self
     }
 
+    /// What is wrong, and why.
+    pub fn message(&self) -> String {
+        match &self.cause {
+            Some(cause) => format!("{} {cause}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         self.exit

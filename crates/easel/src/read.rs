@@ -63,3 +63,16 @@ fn up_to_limit(from: impl Read) -> Result<Vec<u8>, Error> {
         false => Ok(bytes),
     }
 }
+
+/// The next line of standard input, without its end; blank at the end of input.
+///
+/// # Errors
+/// It cannot be read.
+pub fn line() -> Result<String, Problem> {
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    read.map_err(|error| {
+        Problem::usage("Standard input cannot be read.").because(error.to_string())
+    })?;
+    Ok(line.trim().to_owned())
+}

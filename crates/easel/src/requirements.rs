@@ -87,4 +87,3 @@ fn show(found: &OfFile) {
         )),
     }
 }
-

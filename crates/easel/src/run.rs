@@ -2,7 +2,7 @@
 
 mod ask;
 mod files;
-mod input;
+pub mod input;
 mod lines;
 mod record;
 mod results;
@@ -29,6 +29,7 @@ use ask::Asker;
 use files::LocalFiles;
 use show::Show;
 
+pub use input::{name_the_message, value_of};
 pub use setup::models_and_tools;
 
 /// What a shell reports of a program that was interrupted.

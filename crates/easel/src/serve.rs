@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use easel_runtime::clock::TokioClock;
 use easel_runtime::{Bounds, Engine};
 use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
@@ -129,6 +130,7 @@ fn engine(
         code: arguments.code,
     };
     let engine = Engine::builder()
+        .clock(Arc::new(TokioClock))
         .bounds(bounds)
         .model(telemetry.model(models))
         .world(StoredFiles::of(store, world))

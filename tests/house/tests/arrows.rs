@@ -80,7 +80,7 @@ const HOUSE: &[(&str, &[&str])] = &[
 ];
 
 /// Members of the workspace that nobody uses: tests and measurements.
-const BESIDE: &[&str] = &["benches", "house"];
+const BESIDE: &[&str] = &["benches", "house", "postgres-for-tests"];
 
 /// What the core may be built with, beside nothing of ours.
 const CORE_USES: &[&str] = &[

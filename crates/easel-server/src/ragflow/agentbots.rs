@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::json;
 
 use super::access::{self, agent};
 use super::completions::{Request, known, speaking};
-use super::envelope::{Body, Problem, Reply, Value, flag, ok, text};
+use super::envelope::{At, Body, Problem, Reply, Value, flag, ok, text};
 use super::events::Form;
 use super::sessions::{OPENED, open};
 use super::stream::{Style, Wish, answer};
@@ -16,10 +16,18 @@ use crate::App;
 use crate::auth::{Caller, Scope};
 
 /// `GET /agentbots/{id}/inputs`: what a page needs to begin.
-pub(super) async fn inputs(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn inputs(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
-    let begin = workflow.compiled().nodes.iter().find(|node| *node.draft.component == *"Begin");
+    let begin = workflow
+        .compiled()
+        .nodes
+        .iter()
+        .find(|node| *node.draft.component == *"Begin");
     let mode = begin.and_then(|begin| begin.draft.params.get("mode")?.as_str());
     let inputs = easel_runtime::Value::from(workflow.inputs()).to_json();
     ok(json!({
@@ -36,7 +44,7 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let request = Request::read(&body)?;
@@ -70,7 +78,7 @@ pub(super) async fn create(
 pub(super) async fn logs(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((_, message)): Path<(String, String)>,
+    At((_, message)): At<(String, String)>,
 ) -> Result<axum::response::Response, Problem> {
     super::logs::of_message(&app, &caller, &message).await
 }

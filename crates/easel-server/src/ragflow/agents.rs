@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::canvas::document::Document;
 use easel_runtime::canvas::export::SessionState;
 use easel_runtime::canvas::normalise::normalise;
@@ -13,7 +13,9 @@ use easel_store::{
 use serde_json::json;
 
 use super::access::{agent, own_agent};
-use super::envelope::{Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, put_times, text};
+use super::envelope::{
+    At, Body, Members, NOT_OWNER, Problem, Query, Reply, Value, flag, ok, plain, put_times, text,
+};
 use super::{kept, tags};
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -60,11 +62,25 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller, query: Que
 async fn facets(app: &App, filter: AgentFilter) -> Reply {
     let store = app.host.store();
     let tags = store.agent_tags(&filter).await?;
-    let tags = tags.iter().map(|count| (count.tag.to_string(), count.agents.into()));
-    let mut facets = [("owner", Members::new()), ("canvas_category", Members::new()), ("canvas_type", Members::new())];
-    let mut page = easel_store::PageNumber { page: 1, size: 1_000 };
+    let tags = tags
+        .iter()
+        .map(|count| (count.tag.to_string(), count.agents.into()));
+    let mut facets = [
+        ("owner", Members::new()),
+        ("canvas_category", Members::new()),
+        ("canvas_type", Members::new()),
+    ];
+    let mut page = easel_store::PageNumber {
+        page: 1,
+        size: 1_000,
+    };
     let total = loop {
-        let listed = store.agents(&AgentFilter { page, ..filter.clone() }).await?;
+        let listed = store
+            .agents(&AgentFilter {
+                page,
+                ..filter.clone()
+            })
+            .await?;
         for agent in &listed.items {
             let values = [&agent.owner, &agent.category, &agent.kind];
             for ((_, counts), value) in facets.iter_mut().zip(values) {
@@ -77,7 +93,8 @@ async fn facets(app: &App, filter: AgentFilter) -> Reply {
         }
         page.page += 1;
     };
-    let mut filter = Members::from_iter(facets.map(|(name, counts)| (name.to_owned(), counts.into())));
+    let mut filter =
+        Members::from_iter(facets.map(|(name, counts)| (name.to_owned(), counts.into())));
     filter.insert("tags".to_owned(), Members::from_iter(tags).into());
     ok(json!({"filter": filter, "total": total}))
 }
@@ -110,7 +127,7 @@ pub(super) async fn create(State(app): State<Arc<App>>, caller: Caller, body: Bo
 }
 
 /// `GET /agents/{id}`
-pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     caller.may(Scope::Read)?;
     let agent = app.host.store().agent_for(&caller.owner, &id).await?;
     let agent = agent.ok_or_else(|| Problem::data("canvas not found."))?;
@@ -121,7 +138,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, Path(id): P
 pub(super) async fn update(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
@@ -162,7 +179,7 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     _: Body,
 ) -> Reply {
     let agent = own_agent(&app, &caller, Scope::Write, &id).await?;
@@ -176,7 +193,11 @@ pub(super) async fn delete(
 }
 
 /// `POST /agents/{id}/reset`: the draft without what an earlier engine left in it of a conversation.
-pub(super) async fn reset(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn reset(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
     let canvas = workflow.canvas().ok_or_else(no_canvas)?;
@@ -186,10 +207,18 @@ pub(super) async fn reset(State(app): State<Arc<App>>, caller: Caller, Path(id):
         path: Some(Vec::new()),
         retrieval: Some(Vec::new()),
         memory: Some(Vec::new()),
-        outputs: canvas.components().keys().map(|id| (id.clone(), Default::default())).collect(),
+        outputs: canvas
+            .components()
+            .keys()
+            .map(|id| (id.clone(), Default::default()))
+            .collect(),
     });
     let bytes = bytes_of(&fresh.canvas().to_json());
-    let hash = app.host.store().put_document(Dialect::Canvas, bytes).await?;
+    let hash = app
+        .host
+        .store()
+        .put_document(Dialect::Canvas, bytes)
+        .await?;
     if hash != agent.document {
         let patch = AgentPatch {
             document: Some(hash.to_string()),
@@ -234,9 +263,14 @@ async fn save(
     let document = Document::from_value(Content::from(dsl))
         .map_err(|error| Problem::argument(format!("The DSL cannot be read: {error}.")))?;
     let normal = normalise(&document).document.canvas().to_json();
-    let hash = host.store().put_document(Dialect::Canvas, bytes_of(&normal)).await?;
+    let hash = host
+        .store()
+        .put_document(Dialect::Canvas, bytes_of(&normal))
+        .await?;
     // What cannot be loaded must not be saved; what must not run may be a draft, and no release.
-    host.workflow(&hash).await.map_err(|error| Problem::argument(error.to_string()))?;
+    host.workflow(&hash)
+        .await
+        .map_err(|error| Problem::argument(error.to_string()))?;
     if released {
         must_run(host, &hash).await?;
     }
@@ -277,11 +311,6 @@ fn checked_title(title: &str) -> Result<String, Problem> {
     }
 }
 
-/// A member as text; `None` if it is absent or no text.
-fn plain(body: &Members, name: &str) -> Option<String> {
-    body.get(name)?.as_str().map(str::to_owned)
-}
-
 fn permission(body: &Members) -> Result<Option<Permission>, Problem> {
     let Some(name) = text(body, "permission") else {
         return Ok(None);
@@ -295,7 +324,11 @@ pub(super) fn version_title(caller: &Caller, title: &str) -> String {
     let zone = jiff::tz::TimeZone::system();
     let now = jiff::Timestamp::now().to_zoned(zone);
     let title = if title.is_empty() { "agent" } else { title };
-    format!("{}_{title}_{}", caller.owner, now.strftime("%Y-%m-%d %H:%M:%S"))
+    format!(
+        "{}_{title}_{}",
+        caller.owner,
+        now.strftime("%Y-%m-%d %H:%M:%S")
+    )
 }
 
 /// An agent with its document.

@@ -20,6 +20,8 @@ pub(super) struct Answer {
     finished: Option<Value>,
     message_end: Option<Value>,
     question: Option<Value>,
+    /// The nodes that failed, handled or not.
+    failed_nodes: Vec<Value>,
     failed_node: Option<Value>,
     failure: Option<String>,
     /// What each node did, if that is asked for.
@@ -38,6 +40,7 @@ impl Answer {
             finished: None,
             message_end: None,
             question: None,
+            failed_nodes: Vec::new(),
             failed_node: None,
             failure: None,
             trace: with_trace.then(Vec::new),
@@ -68,24 +71,35 @@ impl Answer {
                     keep(trace, data);
                 }
                 self.structured.extend(data.and_then(structured));
-                if data.and_then(|data| data.get("error")).is_some_and(|error| !error.is_null()) {
-                    self.failed_node = Some(frame);
+                if data
+                    .and_then(|data| data.get("error"))
+                    .is_some_and(|error| !error.is_null())
+                {
+                    self.failed_nodes.push(frame);
                 }
             }
             "user_inputs" => {
                 self.question.get_or_insert(frame);
             }
             "workflow_finished" => {
-                self.usage = data.and_then(|data| data.get("usage")).cloned().unwrap_or_default();
+                self.usage = data
+                    .and_then(|data| data.get("usage"))
+                    .cloned()
+                    .unwrap_or_default();
                 self.finished = Some(frame);
             }
             "error" | "run_uncertain" => {
                 let message = frame.get("message").and_then(Value::as_str);
                 self.failure = Some(message.unwrap_or_default().to_owned());
-                self.usage = data.and_then(|data| data.get("usage")).cloned().unwrap_or_default();
-                if self.failed_node.is_none() {
-                    self.failed_node = Some(frame);
-                }
+                self.usage = data
+                    .and_then(|data| data.get("usage"))
+                    .cloned()
+                    .unwrap_or_default();
+                let id = |frame: &Value| frame.get("data")?.get("component_id").cloned();
+                let of = id(&frame);
+                let mut failed = std::mem::take(&mut self.failed_nodes).into_iter().rev();
+                let failed = failed.find(|failed| id(failed) == of);
+                self.failed_node = failed.or(Some(frame));
             }
             _ => {}
         }
@@ -95,10 +109,19 @@ impl Answer {
         let data: Value = serde_json::from_str(event.data()).unwrap_or_default();
         let is = |mark: &str| data.get(mark) == Some(&Value::Bool(true));
         if self.form == Form::Whole {
-            let tag = if is(START) { "<think>" } else if is(END) { "</think>" } else { "" };
+            let tag = if is(START) {
+                "<think>"
+            } else if is(END) {
+                "</think>"
+            } else {
+                ""
+            };
             self.saying += tag;
         }
-        self.saying += data.get("content").and_then(Value::as_str).unwrap_or_default();
+        self.saying += data
+            .get("content")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
     }
 
     /// The answer, once the turn is over.
@@ -106,8 +129,14 @@ impl Answer {
         self.said += &std::mem::take(&mut self.saying);
         let failed = self.failed_node.filter(|_| self.failure.is_some());
         let last = match self.form {
-            Form::Whole => failed.or(self.question.clone()).or(self.finished).or(self.message_end),
-            Form::Short => failed.or(self.message_end).or(self.question.clone()).or(self.finished),
+            Form::Whole => failed
+                .or(self.question.clone())
+                .or(self.finished)
+                .or(self.message_end),
+            Form::Short => failed
+                .or(self.message_end)
+                .or(self.question.clone())
+                .or(self.finished),
         };
         let Some(mut answer) = last else {
             return json!({"code": 0, "data": {"session_id": session}});
@@ -125,7 +154,10 @@ impl Answer {
             data.insert("usage".to_owned(), self.usage);
         }
         // What is asked must not get lost behind what was said before it.
-        let question = self.question.as_ref().and_then(|question| question.get("data"));
+        let question = self
+            .question
+            .as_ref()
+            .and_then(|question| question.get("data"));
         if let Some(question) = question.filter(|_| !data.contains_key("tips")) {
             data.insert("user_inputs".to_owned(), question.clone());
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_store::RunFilter;
 
 use super::access;
-use super::envelope::{Body, Problem, Reply, ok, text};
+use super::envelope::{At, Body, Problem, Reply, ok, text};
 use super::message_id;
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -16,7 +16,7 @@ use crate::host::{Host, HostError};
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     _: Body,
 ) -> Reply {
     stop(&app, &caller, &id).await
@@ -26,7 +26,7 @@ pub(super) async fn cancel(
 pub(super) async fn patch(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     match text(&body, "action") {
@@ -79,7 +79,9 @@ pub(super) async fn end_session(host: &Arc<Host>, session: &str) -> Result<(), P
 /// Ends all runs that pass a filter and are not over.
 pub(super) async fn end_all(host: &Arc<Host>, filter: RunFilter) -> Result<(), Problem> {
     let mut filter = RunFilter {
-        states: ["running", "waiting", "uncertain"].map(str::to_owned).to_vec(),
+        states: ["running", "waiting", "uncertain"]
+            .map(str::to_owned)
+            .to_vec(),
         ..filter
     };
     loop {

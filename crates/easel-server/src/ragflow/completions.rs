@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use easel_runtime::{Input, Object, Origin, Value as Content};
@@ -10,7 +10,7 @@ use easel_store::{AgentRecord, SessionRecord, Store};
 
 use super::access::{self, agent};
 use super::agents::PIPELINE;
-use super::envelope::{Body, MOST, Members, Problem, Reply, Value, flag, text};
+use super::envelope::{At, Body, MOST, Members, Problem, Reply, Value, flag, text};
 use super::events::Form;
 use super::sessions::{ASKED, open};
 use super::stream::{Style, Wish, answer};
@@ -38,17 +38,22 @@ pub(super) async fn create_of(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     ask(&app, &caller, &headers, &id, body).await
 }
 
-async fn ask(app: &Arc<App>, caller: &Caller, headers: &HeaderMap, id: &str, body: Members) -> Reply {
+async fn ask(
+    app: &Arc<App>,
+    caller: &Caller,
+    headers: &HeaderMap,
+    id: &str,
+    body: Members,
+) -> Reply {
     if flag(&body, "openai-compatible") {
-        return Err(Problem::data(
-            "The OpenAI form of this API is at /v1/chat/completions, with the id of the agent as the model.",
-        ));
+        let body = Value::Object(body);
+        return Ok(crate::openai::canvas::completions(app, caller, id, &body, headers).await);
     }
     let request = Request::read(&body)?;
     let (session, is_new) = match text(&body, "session_id") {
@@ -153,8 +158,13 @@ impl Request {
             Some(Value::String(text)) => Some(parsed("chat_template_kwargs", text)?),
             Some(kwargs) => Some(Content::from(kwargs.clone())),
         };
-        if kwargs.as_ref().is_some_and(|kwargs| kwargs.as_object().is_none()) {
-            return Err(Problem::argument("`chat_template_kwargs` must be an object."));
+        if kwargs
+            .as_ref()
+            .is_some_and(|kwargs| kwargs.as_object().is_none())
+        {
+            return Err(Problem::argument(
+                "`chat_template_kwargs` must be an object.",
+            ));
         }
         let busy = match text(body, "busy") {
             None => None,
@@ -198,7 +208,9 @@ impl Request {
     ) -> Message {
         let named = self.user.as_deref().unwrap_or(&session.user);
         let user: Arc<str> = named.into();
-        let traceparent = headers.get("traceparent").and_then(|value| value.to_str().ok());
+        let traceparent = headers
+            .get("traceparent")
+            .and_then(|value| value.to_str().ok());
         let input = Input {
             user: Some(match user.is_empty() {
                 true => caller.owner.clone(),
@@ -263,13 +275,24 @@ fn files(body: &Members) -> Result<Vec<Content>, Problem> {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(files)) => files.as_slice(),
         Some(file @ Value::Object(_)) => std::slice::from_ref(file),
-        Some(_) => return Err(Problem::argument("`files` must be a list of what the upload gave.")),
+        Some(_) => {
+            return Err(Problem::argument(
+                "`files` must be a list of what the upload gave.",
+            ));
+        }
     };
     if files.len() > MOST as usize {
-        return Err(Problem::argument(format!("At most {MOST} files go with a message.")));
+        return Err(Problem::argument(format!(
+            "At most {MOST} files go with a message."
+        )));
     }
-    if files.iter().any(|file| file.get("id").and_then(Value::as_str).is_none()) {
-        return Err(Problem::argument("Each of `files` must have the `id` that the upload gave."));
+    if files
+        .iter()
+        .any(|file| file.get("id").and_then(Value::as_str).is_none())
+    {
+        return Err(Problem::argument(
+            "Each of `files` must have the `id` that the upload gave.",
+        ));
     }
     Ok(files.iter().cloned().map(Content::from).collect())
 }
@@ -293,7 +316,10 @@ mod tests {
 
     #[test]
     fn a_blank_query_is_none_and_the_question_counts() {
-        assert_eq!(read(json!({"query": " "})).unwrap().input.query, Content::Null);
+        assert_eq!(
+            read(json!({"query": " "})).unwrap().input.query,
+            Content::Null
+        );
         let asked = read(json!({"query": "", "question": "q"})).unwrap();
         assert_eq!(asked.input.query, Content::from("q"));
         let object = read(json!({"query": {"a": 1}})).unwrap();
@@ -314,7 +340,10 @@ mod tests {
             let refused = read(body.clone()).err().map(|problem| problem.code);
             assert_eq!(refused, Some(101), "{body}");
         }
-        assert!(read(json!({"inputs": null, "files": null, "chat_template_kwargs": "{\"a\": 1}"})).is_ok());
+        assert!(
+            read(json!({"inputs": null, "files": null, "chat_template_kwargs": "{\"a\": 1}"}))
+                .is_ok()
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::canvas::document::Document;
 use easel_runtime::core::draft::{Kind, NodeDraft};
 use easel_runtime::core::reference::{Reference, Root};
@@ -12,7 +12,7 @@ use easel_store::Dialect;
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{Body, Members, Problem, Reply, Value, ok};
+use super::envelope::{At, Body, Members, Problem, Reply, Value, ok};
 use super::forms::{fields, no_component};
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -25,7 +25,7 @@ const GIVEN: &str = "given";
 pub(super) async fn run(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, component)): Path<(String, String)>,
+    At((id, component)): At<(String, String)>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Run, &id).await?;
@@ -38,12 +38,20 @@ pub(super) async fn run(
     };
     let workflow = app.host.workflow(&agent.document).await?;
     let canvas = workflow.canvas().ok_or_else(|| no_component(&component))?;
-    let mut nodes = workflow.compiled().nodes.iter().filter(|node| !node.implicit);
+    let mut nodes = workflow
+        .compiled()
+        .nodes
+        .iter()
+        .filter(|node| !node.implicit);
     let node = nodes.find(|node| *node.draft.id == *component);
     let node = node.ok_or_else(|| no_component(&component))?;
     let trial = Trial::of(canvas, &node.draft, params)?;
     let bytes = trial.canvas.to_string().into_bytes();
-    let document = app.host.store().put_document(Dialect::Canvas, bytes).await?;
+    let document = app
+        .host
+        .store()
+        .put_document(Dialect::Canvas, bytes)
+        .await?;
     let origin = Origin {
         document,
         agent: agent.id.clone(),
@@ -86,7 +94,10 @@ pub(super) async fn run(
         None => Err(Problem::data(match &end.standing {
             Standing::Failed { fault, .. } => fault.message.to_string(),
             Standing::Waiting { .. } => "The values fit no field of the form.".to_owned(),
-            standing => format!("The component did not run: the trial is {}.", standing.name()),
+            standing => format!(
+                "The component did not run: the trial is {}.",
+                standing.name()
+            ),
         })),
     }
 }
@@ -112,19 +123,27 @@ struct Trial {
 
 impl Trial {
     fn of(canvas: &Document, node: &NodeDraft, params: Members) -> Result<Trial, Problem> {
-        let single = matches!(node.kind, Kind::Task | Kind::Branch { .. } | Kind::Form { .. });
-        if !single || node.parent.is_some() && node.reads.iter().any(of_a_pass) && params.is_empty() {
+        let single = matches!(
+            node.kind,
+            Kind::Task | Kind::Branch { .. } | Kind::Form { .. }
+        );
+        if !single || node.parent.is_some() && node.reads.iter().any(of_a_pass) && params.is_empty()
+        {
             return Err(Problem::data(format!(
                 "\"{}\" cannot be tried out alone, as it works with what is around it. Run the agent.",
                 node.name
             )));
         }
         let components = canvas.components();
-        let entry = components.get(&node.id).map(|component| component.entry.to_json());
+        let entry = components
+            .get(&node.id)
+            .map(|component| component.entry.to_json());
         let Some(Value::Object(mut entry)) = entry else {
             return Err(no_component(&node.id));
         };
-        let given = params.into_iter().map(|(key, value)| (bare(&key).to_owned(), value));
+        let given = params
+            .into_iter()
+            .map(|(key, value)| (bare(&key).to_owned(), value));
         let mut given: Members = given.collect();
         let asks = fields(node).is_some();
         let mut inputs = Members::new();
@@ -255,7 +274,9 @@ fn swap_parameters(entry: &mut Members, put: Option<Members>) -> Members {
 
 /// Sets a parameter, or what a parameter called `arguments` has under that name.
 fn set(parameters: &mut Members, name: &str, value: Value) {
-    let arguments = parameters.get_mut("arguments").and_then(Value::as_object_mut);
+    let arguments = parameters
+        .get_mut("arguments")
+        .and_then(Value::as_object_mut);
     match arguments.filter(|arguments| arguments.contains_key(name)) {
         Some(arguments) => drop(arguments.insert(name.to_owned(), value)),
         None => drop(parameters.insert(name.to_owned(), value)),
@@ -274,8 +295,12 @@ fn redirect_in(value: &mut Value, from: &str, whole: bool, to: &str) {
     match value {
         Value::String(text) if whole && text.trim() == from => *text = to.to_owned(),
         Value::String(text) => *text = redirected(text, from, to),
-        Value::Array(items) => items.iter_mut().for_each(|item| redirect_in(item, from, whole, to)),
-        Value::Object(members) => members.values_mut().for_each(|value| redirect_in(value, from, whole, to)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| redirect_in(item, from, whole, to)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|value| redirect_in(value, from, whole, to)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -303,7 +328,10 @@ mod tests {
     #[test]
     fn a_reference_is_redirected_where_it_is_one() {
         let redirected = |text| redirected(text, "A@x", "begin@given0");
-        assert_eq!(redirected("{A@x} { A@x }"), "{begin@given0} { begin@given0 }");
+        assert_eq!(
+            redirected("{A@x} { A@x }"),
+            "{begin@given0} { begin@given0 }"
+        );
         assert_eq!(redirected("{A@x.y} A@x {BA@x}"), "{A@x.y} A@x {BA@x}");
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use serde_json::{Map, json};
 use crate::App;
 use crate::auth::Refused;
 use crate::host::HostError;
+use crate::patience::TooSlow;
 
 /// JSON, as the API speaks it.
 pub(super) type Value = serde_json::Value;
@@ -34,8 +35,7 @@ pub(super) const SERVER: u16 = 500;
 /// What a caller gets who may not use an agent, or asks for one that is not there: nobody learns which.
 pub(super) const NO_AGENT: &str = "Make sure you have permission to access the agent.";
 /// What a caller gets who does not own the agent.
-pub(super) const NOT_OWNER: &str =
-    "Only the owner of the agent is authorized for this operation.";
+pub(super) const NOT_OWNER: &str = "Only the owner of the agent is authorized for this operation.";
 
 /// An answer, or why there is none.
 pub(super) type Reply = Result<Response, Problem>;
@@ -151,17 +151,13 @@ impl FromRequest<Arc<App>> for Body {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Body, Response> {
-        let bytes = Bytes::from_request(request, app);
-        let Ok(bytes) = tokio::time::timeout(app.settings.body_time, bytes).await else {
-            let status = StatusCode::REQUEST_TIMEOUT;
-            let late = "The body of the request did not arrive in time.";
-            return Err(Problem::new(status.as_u16(), late)
-                .with_status(status)
-                .into_response());
-        };
+        let bytes = Bytes::from_request(request, app).await;
         let bytes = bytes.map_err(|rejected| {
-            let status = rejected.status();
-            let problem = Problem::new(status.as_u16(), rejected.body_text());
+            let (status, message) = match late(&rejected) {
+                Some(late) => (StatusCode::REQUEST_TIMEOUT, late),
+                None => (rejected.status(), rejected.body_text()),
+            };
+            let problem = Problem::new(status.as_u16(), message);
             problem.with_status(status).into_response()
         })?;
         match members_of(&bytes) {
@@ -169,6 +165,18 @@ impl FromRequest<Arc<App>> for Body {
             Err(problem) => Err(problem.into_response()),
         }
     }
+}
+
+/// Why a body did not arrive, if it was too slow.
+pub(super) fn late(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(late) = error.downcast_ref::<TooSlow>() {
+            return Some(late.to_string());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 fn members_of(bytes: &[u8]) -> Result<Members, Problem> {
@@ -179,9 +187,45 @@ fn members_of(bytes: &[u8]) -> Result<Members, Problem> {
         Ok(Value::Object(members)) => Ok(members),
         Ok(Value::Null) => Ok(Members::new()),
         Ok(_) => Err(Problem::argument("The body must be a JSON object.")),
-        Err(error) => Err(Problem::argument(format!(
-            "The body is no JSON: {error}."
-        ))),
+        Err(error) => Err(Problem::argument(format!("The body is no JSON: {error}."))),
+    }
+}
+
+/// The parts of a path that are ids. What can be no id is nobody's.
+pub(super) struct At<T>(pub T);
+
+/// The longest id, in characters.
+const LONGEST_ID: usize = 255;
+
+/// What stands in a path for ids.
+pub(super) trait Ids: serde::de::DeserializeOwned + Send {
+    /// Each of them.
+    fn all(&self) -> Vec<&str>;
+}
+
+impl Ids for String {
+    fn all(&self) -> Vec<&str> {
+        vec![self]
+    }
+}
+
+impl Ids for (String, String) {
+    fn all(&self) -> Vec<&str> {
+        vec![&self.0, &self.1]
+    }
+}
+
+impl<T: Ids> FromRequestParts<Arc<App>> for At<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<At<T>, Problem> {
+        let path = Path::<T>::from_request_parts(parts, app).await;
+        let Path(ids) = path.map_err(|_| Problem::operating(NO_AGENT))?;
+        let odd = |id: &&str| id.chars().count() > LONGEST_ID || id.contains(char::is_control);
+        match ids.all().iter().any(odd) {
+            true => Err(Problem::operating(NO_AGENT)),
+            false => Ok(At(ids)),
+        }
     }
 }
 
@@ -194,8 +238,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Query, Self::Rejection> {
         let query = parts.uri.query().unwrap_or_default();
-        let pairs = url::form_urlencoded::parse(query.as_bytes());
-        Ok(Query(pairs.into_owned().collect()))
+        let pairs = url::form_urlencoded::parse(query.as_bytes()).into_owned();
+        // No database keeps such a character in a text.
+        Ok(Query(
+            pairs.filter(|(_, value)| !value.contains('\0')).collect(),
+        ))
     }
 }
 
@@ -245,7 +292,13 @@ impl Query {
 /// The member of that name as a text that says something.
 pub(super) fn text<'a>(members: &'a Members, name: &str) -> Option<&'a str> {
     let text = members.get(name)?.as_str()?;
-    (!text.trim().is_empty()).then_some(text)
+    (!text.trim().is_empty() && !text.contains('\0')).then_some(text)
+}
+
+/// A member as text, blank or not; `None` if it is absent or no text.
+pub(super) fn plain(members: &Members, name: &str) -> Option<String> {
+    let text = members.get(name)?.as_str()?;
+    Some(text.replace('\0', ""))
 }
 
 /// The member of that name as a switch; off if it is absent.

@@ -53,7 +53,8 @@ impl Telling {
         let whole = self.form == Form::Whole;
         match name {
             // Old clients have no word for these.
-            "node_skipped" | "attempt_failed" | "run_recovered" | "warning" | "tool_call" | "answer_unfit" => return Vec::new(),
+            "node_skipped" | "attempt_failed" | "run_recovered" | "warning" | "tool_call"
+            | "answer_unfit" => return Vec::new(),
             "workflow_started" | "node_started" if !whole => return Vec::new(),
             "message_reset" => {
                 self.speech.reset();
@@ -93,7 +94,10 @@ impl Telling {
             "error" => return vec![self.failure(name, data, None)],
             "run_uncertain" => {
                 let writes = data.get("writes").and_then(Value::as_array);
-                let questions = writes.into_iter().flatten().filter_map(|w| w.get("question")?.as_str());
+                let questions = writes
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|w| w.get("question")?.as_str());
                 let message = format!(
                     "The run stands still until somebody decides: {}",
                     Vec::from_iter(questions).join(" ")
@@ -126,7 +130,10 @@ impl Telling {
 
     /// An event that says that the run does not go on. Clients that look for a code find one; others pass it over.
     fn failure(&self, event: &str, data: Value, message: Option<String>) -> Value {
-        let said = data.get("message").and_then(Value::as_str).unwrap_or_default();
+        let said = data
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let message = message.unwrap_or_else(|| said.to_owned());
         let mut frame = self.frame(event, data);
         frame["code"] = SERVER.into();
@@ -138,7 +145,9 @@ impl Telling {
 /// Adds what a node did to a trace: `[{component_id, trace: […]}]`.
 pub(super) fn keep(trace: &mut Vec<Value>, data: &Value) {
     let id = data.get("component_id").cloned().unwrap_or_default();
-    let known = trace.iter_mut().find(|entry| entry.get("component_id") == Some(&id));
+    let known = trace
+        .iter_mut()
+        .find(|entry| entry.get("component_id") == Some(&id));
     match known.and_then(|entry| entry.get_mut("trace")?.as_array_mut()) {
         Some(list) => list.push(data.clone()),
         None => trace.push(json!({"component_id": id, "trace": [data]})),
@@ -183,7 +192,9 @@ fn complete_fields(data: &mut Value) {
 pub(super) fn structured(data: &Value) -> Option<(String, Value)> {
     let id = data.get("component_id")?.as_str()?;
     let structured = data.get("outputs")?.get("structured")?;
-    let says = structured.as_object().is_none_or(|members: &Members| !members.is_empty());
+    let says = structured
+        .as_object()
+        .is_none_or(|members: &Members| !members.is_empty());
     (says && !structured.is_null()).then(|| (id.to_owned(), structured.clone()))
 }
 
@@ -209,7 +220,8 @@ mod tests {
 
     #[test]
     fn an_envelope_names_the_message_the_task_and_the_session() {
-        let frames = telling(Form::Whole).tell(&logged("workflow_started", json!({"inputs": null})));
+        let frames =
+            telling(Form::Whole).tell(&logged("workflow_started", json!({"inputs": null})));
         let expected = r#"{"event":"workflow_started","message_id":"m","created_at":7,"task_id":"s","data":{"inputs":null},"session_id":"s"}"#;
         assert_eq!(frames[0].to_string(), expected);
     }
@@ -236,7 +248,10 @@ mod tests {
         let node = json!({"component_id": "A", "outputs": {}, "error": "boom", "elapsed_time": 0.5, "created_at": 3.0});
         let frames = telling(Form::Whole).tell(&logged("node_finished", node));
         let outputs = &frames[0]["data"]["outputs"];
-        assert_eq!(*outputs, json!({"_ERROR": "boom", "_created_time": 3.0, "_elapsed_time": 0.5}));
+        assert_eq!(
+            *outputs,
+            json!({"_ERROR": "boom", "_created_time": 3.0, "_elapsed_time": 0.5})
+        );
     }
 
     #[test]
@@ -244,6 +259,9 @@ mod tests {
         let asked = json!({"inputs": {"n": {"type": "line"}}, "tips": "hi"});
         let frames = telling(Form::Short).tell(&logged("user_inputs", asked));
         let field = &frames[0]["data"]["inputs"]["n"];
-        assert_eq!(*field, json!({"type": "line", "name": "n", "optional": false, "value": null}));
+        assert_eq!(
+            *field,
+            json!({"type": "line", "name": "n", "optional": false, "value": null})
+        );
     }
 }

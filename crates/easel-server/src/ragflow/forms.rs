@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::Value as Content;
 use easel_runtime::core::draft::{Kind, NodeDraft};
 use easel_runtime::core::reference::{Reference, Root};
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{Members, Problem, Reply, Value, ok};
+use super::envelope::{At, Members, Problem, Reply, Value, ok};
 use crate::App;
 use crate::auth::{Caller, Scope};
 
@@ -17,7 +17,7 @@ use crate::auth::{Caller, Scope};
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, component)): Path<(String, String)>,
+    At((id, component)): At<(String, String)>,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let workflow = app.host.workflow(&agent.document).await?;
@@ -27,19 +27,30 @@ pub(super) async fn get(
     let names = workflow.compiled().nodes.iter();
     let names = names.map(|node| (node.draft.id.clone(), node.draft.name.clone()));
     let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
-    ok(of_node(node.ok_or_else(|| no_component(&component))?, &names))
+    let node = node.ok_or_else(|| no_component(&component))?;
+    let components = workflow
+        .canvas()
+        .map(|canvas| canvas.components())
+        .unwrap_or_default();
+    let written = components
+        .get(&node.id)
+        .map(|found| found.entry.to_json().to_string());
+    ok(of_node(node, &written.unwrap_or_default(), &names))
 }
 
 pub(super) fn no_component(id: &str) -> Problem {
     Problem::data(format!("The canvas has no component {id}."))
 }
 
-/// Of a form its fields; of all else a line for each reference that it reads.
-fn of_node(node: &NodeDraft, names: &[(Arc<str>, Arc<str>)]) -> Members {
+/// Of a form its fields; of all else a line for each reference that is written in it. Some read more, by their defaults.
+fn of_node(node: &NodeDraft, written: &str, names: &[(Arc<str>, Arc<str>)]) -> Members {
     if let Some(fields) = fields(node) {
         return fields;
     }
-    let lines = node.reads.iter().filter(|reference| !matches!(reference.root, Root::PassOf { .. }));
+    let lines = node
+        .reads
+        .iter()
+        .filter(|reference| written.contains(&*reference.text));
     let line = |reference: &Reference| {
         let line = json!({"name": shown(reference, names), "type": "line"});
         (reference.text.to_string(), line)
@@ -65,7 +76,10 @@ fn shown(reference: &Reference, names: &[(Arc<str>, Arc<str>)]) -> String {
     let Root::Output { node, .. } = &reference.root else {
         return reference.text.to_string();
     };
-    let name = names.iter().find(|(id, _)| id == node).map(|(_, name)| name);
+    let name = names
+        .iter()
+        .find(|(id, _)| id == node)
+        .map(|(_, name)| name);
     match (name, reference.text.split_once('@')) {
         (Some(name), Some((_, port))) => format!("{name}@{port}"),
         _ => reference.text.to_string(),

@@ -73,7 +73,9 @@ impl Kept {
                     continue;
                 };
                 let here = match credential.short {
-                    true => *text == *credential.value && credential.fields.iter().any(|f| f == field),
+                    true => {
+                        *text == *credential.value && credential.fields.iter().any(|f| f == field)
+                    }
                     false => text.contains(&*credential.value) && !text.starts_with(MARK),
                 };
                 if here {
@@ -164,7 +166,10 @@ fn marks(text: &str) -> Vec<(&str, usize, std::ops::Range<usize>)> {
         let rest = text.get(at + MARK.len()..)?;
         let hash = rest.get(..HASH)?;
         let number = rest.get(HASH..)?.strip_prefix('-')?;
-        let digits = number.len() - number.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let digits = number.len()
+            - number
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
         let whole = hash.bytes().all(|b| b.is_ascii_hexdigit()) && digits > 0;
         let end = at + MARK.len() + HASH + 1 + digits;
         let number = number.get(..digits)?.parse().ok()?;
@@ -177,7 +182,9 @@ fn marks(text: &str) -> Vec<(&str, usize, std::ops::Range<usize>)> {
 fn each_text(value: &mut Value, field: &str, look: &mut dyn FnMut(&str, &mut String)) {
     match value {
         Value::String(text) => look(field, text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, field, look)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| each_text(item, field, look)),
         Value::Object(members) => {
             for (name, member) in members {
                 each_text(member, name, look);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_runtime::Logged;
 use serde_json::json;
 
 use super::access;
-use super::envelope::{Reply, Value, ok};
+use super::envelope::{At, Reply, Value, ok};
 use super::events::keep;
 use super::message_id;
 use crate::App;
@@ -18,7 +18,7 @@ use crate::auth::{Caller, Scope};
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((_, message)): Path<(String, String)>,
+    At((_, message)): At<(String, String)>,
 ) -> Reply {
     of_message(&app, &caller, &message).await
 }
@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn each_turn_has_its_own_calls() {
-        let call = |tool: &str| logged("tool_call", json!({"component_id": "A", "tool_name": tool}));
+        let call =
+            |tool: &str| logged("tool_call", json!({"component_id": "A", "tool_name": tool}));
         let asked = || logged("user_inputs", json!({}));
         let unfit = logged("answer_unfit", json!({}));
         let log = [call("a"), asked(), unfit, asked(), call("b"), call("c")];

@@ -34,7 +34,11 @@ pub(super) async fn row(
     let kept = host.store().conversation(&session.id).await?;
     let (conversation, said) = kept.unwrap_or_default();
     let references: Vec<Value> = references(&said).map(|found| found.to_json()).collect();
-    let user = if session.user.is_empty() { &session.owner } else { &session.user };
+    let user = if session.user.is_empty() {
+        &session.owner
+    } else {
+        &session.user
+    };
     let row = json!({
         "id": session.id,
         "name": session.name,
@@ -88,7 +92,12 @@ fn messages(session: &SessionRecord, said: &[Said]) -> Vec<Value> {
             "created_at": said.at.0 as f64 / 1000.0,
         });
         if !said.files.is_empty() {
-            message["files"] = said.files.iter().map(Content::to_json).collect::<Vec<_>>().into();
+            message["files"] = said
+                .files
+                .iter()
+                .map(Content::to_json)
+                .collect::<Vec<_>>()
+                .into();
         }
         if let Some(reference) = &said.reference {
             message["reference"] = chunks(&reference.to_json()).into();
@@ -101,13 +110,18 @@ fn messages(session: &SessionRecord, said: &[Said]) -> Vec<Value> {
 /// The passages in a reference, each with the names that clients read whatever it was stored by.
 fn chunks(reference: &Value) -> Vec<Value> {
     let chunks: Vec<(Option<&str>, &Value)> = match reference.get("chunks") {
-        Some(Value::Object(chunks)) => chunks.iter().map(|(id, chunk)| (Some(id.as_str()), chunk)).collect(),
+        Some(Value::Object(chunks)) => chunks
+            .iter()
+            .map(|(id, chunk)| (Some(id.as_str()), chunk))
+            .collect(),
         Some(Value::Array(chunks)) => chunks.iter().map(|chunk| (None, chunk)).collect(),
         _ => Vec::new(),
     };
     let normal = |(citation, chunk): (Option<&str>, &Value)| {
         let first = |names: [&str; 2]| {
-            let found = names.iter().find_map(|name| chunk.get(name).filter(|v| !v.is_null()));
+            let found = names
+                .iter()
+                .find_map(|name| chunk.get(name).filter(|v| !v.is_null()));
             found.cloned().unwrap_or_default()
         };
         let mut normal = json!({
@@ -143,7 +157,9 @@ async fn dsl(
         (true, Some(last)) => left_by(host, &last.run).await,
         _ => Default::default(),
     };
-    let lines = said.iter().map(|said| format!("{}: {}", said.entry.role, said.entry.text()));
+    let lines = said
+        .iter()
+        .map(|said| format!("{}: {}", said.entry.role, said.entry.text()));
     let lines: Vec<Content> = lines.map(Content::from).collect();
     let mut globals = canvas.fresh_globals();
     globals.extend(conversation.variables);
@@ -158,7 +174,11 @@ async fn dsl(
         globals: Some(globals),
         history: Some(history.collect()),
         path: Some(path),
-        retrieval: Some(said.iter().filter_map(|said| said.reference.clone()).collect()),
+        retrieval: Some(
+            said.iter()
+                .filter_map(|said| said.reference.clone())
+                .collect(),
+        ),
         memory: Some(memory.collect()),
         outputs,
     };

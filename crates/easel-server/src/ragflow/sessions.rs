@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_store::{AgentRecord, NewSession, RunFilter, SessionFilter, SessionOrder, SessionRecord};
 use serde_json::json;
 
 use super::access::{self, Edition, agent, own_agent};
 use super::agents::no_order;
-use super::envelope::{Body, MOST, Members, Problem, Query, Reply, Value, flag, ok, text};
+use super::envelope::{At, Body, MOST, Members, Problem, Query, Reply, Value, flag, ok, text};
 use super::session_row::{self, Detail};
 use crate::App;
 use crate::auth::{Caller, Scope};
@@ -24,7 +24,7 @@ const LONGEST_NAME: usize = 250;
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
     Body(body): Body,
 ) -> Reply {
@@ -70,7 +70,7 @@ pub(super) async fn open(
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
@@ -113,7 +113,9 @@ pub(super) async fn list(
     }
     // The number of all stands beside the list.
     let answer = json!({"code": 0, "message": "success", "data": rows, "total": listed.total});
-    Ok(axum::response::IntoResponse::into_response(axum::Json(answer)))
+    Ok(axum::response::IntoResponse::into_response(axum::Json(
+        answer,
+    )))
 }
 
 /// A time in a query: milliseconds since 1970, or a date with or without a time of day, as this machine's clock shows it.
@@ -141,7 +143,7 @@ fn time(query: &Query, name: &str) -> Result<Option<i64>, Problem> {
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, session)): Path<(String, String)>,
+    At((id, session)): At<(String, String)>,
     query: Query,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
@@ -159,7 +161,7 @@ pub(super) async fn get(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, session)): Path<(String, String)>,
+    At((id, session)): At<(String, String)>,
     query: Query,
     Body(body): Body,
 ) -> Reply {
@@ -173,7 +175,7 @@ pub(super) async fn delete(
 pub(super) async fn delete_several(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let agent = own_agent(&app, &caller, Scope::Write, &id).await?;
@@ -202,10 +204,15 @@ pub(super) async fn delete_several(
     if deleted == 0 {
         return Err(Problem::data(errors.join("; ")));
     }
-    let message = format!("Partially deleted {deleted} sessions with {} errors", errors.len());
+    let message = format!(
+        "Partially deleted {deleted} sessions with {} errors",
+        errors.len()
+    );
     let data = json!({"success_count": deleted, "errors": errors});
     let answer = json!({"code": 0, "message": message, "data": data});
-    Ok(axum::response::IntoResponse::into_response(axum::Json(answer)))
+    Ok(axum::response::IntoResponse::into_response(axum::Json(
+        answer,
+    )))
 }
 
 /// The ids in a request, each once.

@@ -35,7 +35,10 @@ pub(super) struct Speech {
 impl Speech {
     /// A piece of a message.
     pub fn piece(&mut self, data: Value) -> Vec<Step> {
-        let speaker = data.get("component_id").and_then(Value::as_str).unwrap_or_default();
+        let speaker = data
+            .get("component_id")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if self.speaker != speaker {
             // The message before it broke off.
             *self = Speech {
@@ -132,7 +135,11 @@ fn atoms(data: &Value) -> Vec<Atom> {
         return vec![Atom::ThinkEnd];
     }
     let content = data.get("content").and_then(Value::as_str);
-    content.unwrap_or_default().chars().map(Atom::Char).collect()
+    content
+        .unwrap_or_default()
+        .chars()
+        .map(Atom::Char)
+        .collect()
 }
 
 #[cfg(test)]
@@ -160,8 +167,10 @@ mod tests {
         for piece in pieces {
             match *piece {
                 "!" => speech.reset(),
-                "<" => steps.extend(speech.piece(json!({"content": "", START: true, "component_id": "M"}))),
-                ">" => steps.extend(speech.piece(json!({"content": "", END: true, "component_id": "M"}))),
+                "<" => steps
+                    .extend(speech.piece(json!({"content": "", START: true, "component_id": "M"}))),
+                ">" => steps
+                    .extend(speech.piece(json!({"content": "", END: true, "component_id": "M"}))),
                 piece => steps.extend(speech.piece(text(piece))),
             }
         }
@@ -186,7 +195,10 @@ mod tests {
 
     #[test]
     fn thoughts_are_told_apart_from_text() {
-        assert_eq!(say(&["<", "hm", ">", "a", "!", "<", "hm", ">", "ab"]), "<hm>ab");
+        assert_eq!(
+            say(&["<", "hm", ">", "a", "!", "<", "hm", ">", "ab"]),
+            "<hm>ab"
+        );
         assert_eq!(say(&["<", "hm", "!", "hm"]), "<hm|hm");
     }
 

@@ -39,7 +39,12 @@ pub(super) struct Wish {
 
 /// Gives a message its turn and answers as the client wants it. The turn is made whether the client stays or not; a conversation
 /// that was opened for a message that gets no turn is deleted.
-pub(super) async fn answer(host: &Arc<Host>, wish: Wish, message: Message, is_new: bool) -> Response {
+pub(super) async fn answer(
+    host: &Arc<Host>,
+    wish: Wish,
+    message: Message,
+    is_new: bool,
+) -> Response {
     let asking = {
         let host = host.clone();
         tokio::spawn(async move {
@@ -113,7 +118,12 @@ impl Turn {
                             created_at: now() / 1000,
                             session: self.wish.session.clone(),
                         };
-                        let Wish { form, return_trace, stream, .. } = self.wish;
+                        let Wish {
+                            form,
+                            return_trace,
+                            stream,
+                            ..
+                        } = self.wish;
                         let mut telling = Telling::new(form, return_trace && stream, envelope);
                         let frames = telling.tell(&first);
                         self.phase = Phase::Telling(events, Box::new(telling));
@@ -143,12 +153,18 @@ impl Turn {
         if first.id.entry == 0 {
             return 0;
         }
-        let kept = self.host.store().conversation_end(&self.wish.session, ENTRIES).await;
+        let kept = self
+            .host
+            .store()
+            .conversation_end(&self.wish.session, ENTRIES)
+            .await;
         let said = match kept {
             Ok(Some((_, said))) => said,
             _ => return 0,
         };
-        let users = said.iter().filter(|said| *said.run == *run && *said.entry.role == *"user");
+        let users = said
+            .iter()
+            .filter(|said| *said.run == *run && *said.entry.role == *"user");
         users.count().saturating_sub(1)
     }
 
@@ -187,7 +203,11 @@ impl Turn {
             }
             Next::Failed(problem) => {
                 self.told = true;
-                Some(std::iter::once(line(self.error(&problem))).chain(done).collect())
+                Some(
+                    std::iter::once(line(self.error(&problem)))
+                        .chain(done)
+                        .collect(),
+                )
             }
         }
     }
@@ -243,11 +263,14 @@ fn streamed(turn: Turn) -> Response {
 
 fn chunks(turn: Turn) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> {
     let state = (turn, VecDeque::new());
-    futures::stream::unfold(state, |(mut turn, mut ready): (Turn, VecDeque<String>)| async move {
-        while ready.is_empty() {
-            ready.extend(turn.lines().await?);
-        }
-        let all: String = ready.drain(..).collect();
-        Some((Ok(Bytes::from(all)), (turn, ready)))
-    })
+    futures::stream::unfold(
+        state,
+        |(mut turn, mut ready): (Turn, VecDeque<String>)| async move {
+            while ready.is_empty() {
+                ready.extend(turn.lines().await?);
+            }
+            let all: String = ready.drain(..).collect();
+            Some((Ok(Bytes::from(all)), (turn, ready)))
+        },
+    )
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_store::{AgentFilter, AgentPatch};
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{Body, MOST, Problem, Query, Reply, Value, ok};
+use super::envelope::{At, Body, MOST, Problem, Query, Reply, Value, ok};
 use crate::App;
 use crate::auth::{Caller, Scope};
 
@@ -23,7 +23,9 @@ pub(super) async fn counts(State(app): State<Arc<App>>, caller: Caller, query: Q
         ..AgentFilter::default()
     };
     let counts = app.host.store().agent_tags(&filter).await?;
-    let counts = counts.iter().map(|count| json!({"tag": count.tag, "count": count.agents}));
+    let counts = counts
+        .iter()
+        .map(|count| json!({"tag": count.tag, "count": count.agents}));
     ok(counts.collect::<Vec<_>>())
 }
 
@@ -31,7 +33,7 @@ pub(super) async fn counts(State(app): State<Arc<App>>, caller: Caller, query: Q
 pub(super) async fn set(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     Body(body): Body,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;

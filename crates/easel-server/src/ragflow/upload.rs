@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::multipart::Field;
-use axum::extract::{FromRequest, Multipart, Path, Request, State};
+use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use easel_runtime::tools::ToolError;
@@ -14,7 +14,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use serde_json::json;
 
 use super::access::agent;
-use super::envelope::{MOST, Problem, Query, Reply, Value, ok};
+use super::envelope::{At, MOST, Problem, Query, Reply, Value, late, ok};
 use crate::App;
 use crate::auth::{Caller, Scope};
 
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 255;
 pub(super) async fn upload(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
     request: Request,
 ) -> Reply {
@@ -45,7 +45,9 @@ pub(super) async fn upload(
                 continue;
             }
             if kept.len() == MOST as usize {
-                return Err(Problem::argument(format!("At most {MOST} files are sent at once.")));
+                return Err(Problem::argument(format!(
+                    "At most {MOST} files are sent at once."
+                )));
             }
             kept.push(sent(&app, &caller, field).await?);
         }
@@ -59,10 +61,16 @@ pub(super) async fn upload(
 }
 
 fn no_file() -> Problem {
-    Problem::argument("No file in request: send a form with one or more parts named `file`, or `?url=`.")
+    Problem::argument(
+        "No file in request: send a form with one or more parts named `file`, or `?url=`.",
+    )
 }
 
 fn broken(error: &axum::extract::multipart::MultipartError) -> Problem {
+    if let Some(late) = late(error) {
+        let status = StatusCode::REQUEST_TIMEOUT;
+        return Problem::new(status.as_u16(), late).with_status(status);
+    }
     let status = error.status();
     let mut problem = Problem::argument(error.body_text());
     if status == StatusCode::PAYLOAD_TOO_LARGE {
@@ -77,18 +85,8 @@ async fn sent(app: &App, caller: &Caller, mut field: Field<'_>) -> Result<FileRe
     let name = name_of(field.file_name().unwrap_or_default());
     let mime = field.content_type().unwrap_or_default().to_owned();
     let mut bytes = Vec::new();
-    loop {
-        // A client may be slow as long as something comes.
-        let chunk = tokio::time::timeout(app.settings.body_time, field.chunk()).await;
-        let Ok(chunk) = chunk else {
-            let status = StatusCode::REQUEST_TIMEOUT;
-            let late = "The file did not arrive in time.";
-            return Err(Problem::new(status.as_u16(), late).with_status(status));
-        };
-        match chunk.map_err(|error| broken(&error))? {
-            Some(chunk) => bytes.extend_from_slice(&chunk),
-            None => break,
-        }
+    while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
+        bytes.extend_from_slice(&chunk);
     }
     keep(app, caller, name, &mime, bytes).await
 }
@@ -112,7 +110,9 @@ async fn fetched(app: &App, caller: &Caller, url: &str) -> Result<FileRecord, Pr
         )));
     }
     let path = url::Url::parse(url).ok();
-    let last = path.as_ref().and_then(|url| url.path_segments()?.next_back());
+    let last = path
+        .as_ref()
+        .and_then(|url| url.path_segments()?.next_back());
     let name = percent_decode_str(last.unwrap_or_default()).decode_utf8_lossy();
     let mime = fetched.media_type.unwrap_or_default();
     keep(app, caller, name_of(&name), &mime, fetched.bytes).await
@@ -143,7 +143,11 @@ async fn keep(
 /// A name that is a name, and no path.
 fn name_of(sent: &str) -> String {
     let last = sent.rsplit(['/', '\\']).next().unwrap_or_default().trim();
-    let name: String = last.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    let name: String = last
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_NAME)
+        .collect();
     match name.as_str() {
         "" | "." | ".." => "file".to_owned(),
         _ => name,
@@ -187,7 +191,9 @@ fn descriptor(file: &FileRecord) -> Value {
 
 /// `GET /agents/download?id=`
 pub(super) async fn download(State(app): State<Arc<App>>, caller: Caller, query: Query) -> Reply {
-    let id = query.text("id").ok_or_else(|| Problem::argument("`id` is required."))?;
+    let id = query
+        .text("id")
+        .ok_or_else(|| Problem::argument("`id` is required."))?;
     given(&app, &caller, id, None, false).await
 }
 
@@ -195,7 +201,7 @@ pub(super) async fn download(State(app): State<Arc<App>>, caller: Caller, query:
 pub(super) async fn attachment(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
 ) -> Reply {
     given(&app, &caller, &id, query.text("filename"), false).await
@@ -205,7 +211,7 @@ pub(super) async fn attachment(
 pub(super) async fn preview(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     query: Query,
 ) -> Reply {
     given(&app, &caller, &id, query.text("filename"), true).await
@@ -222,13 +228,20 @@ const HARMLESS: [&str; 6] = [
 ];
 
 /// What stands in a header as it is.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// A file, for whoever sent it.
 async fn given(app: &App, caller: &Caller, id: &str, name: Option<&str>, shown: bool) -> Reply {
     caller.may(Scope::Read)?;
     let store = app.host.store();
-    let file = store.file(id).await?.filter(|file| caller.owns(&file.owner));
+    let file = store
+        .file(id)
+        .await?
+        .filter(|file| caller.owns(&file.owner));
     let not_there = || Problem::data("File not found!");
     let file = file.ok_or_else(not_there)?;
     let bytes = store.file_bytes(&file.id).await?.ok_or_else(not_there)?;
@@ -250,7 +263,10 @@ async fn given(app: &App, caller: &Caller, id: &str, name: Option<&str>, shown: 
     }
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
         (header::CACHE_CONTROL, "private, no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use easel_store::VersionRecord;
 use serde_json::json;
 
 use super::access::{agent, own_agent};
 use super::agents::{must_run, version_title};
-use super::envelope::{Members, Problem, Reply, Value, ok, put_times};
+use super::envelope::{At, Members, Problem, Reply, Value, ok, put_times};
 use super::kept;
 use crate::App;
 use crate::auth::{Caller, Scope};
 
 /// `GET /agents/{id}/versions`: the one that was saved last first, without documents.
-pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let mut versions = app.host.store().versions(&agent.id).await?;
     versions.sort_by_key(|version| std::cmp::Reverse(version.updated));
@@ -25,12 +25,15 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller, Path(id): 
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, version)): Path<(String, String)>,
+    At((id, version)): At<(String, String)>,
 ) -> Reply {
     let agent = agent(&app, &caller, Scope::Read, &id).await?;
     let version = of_agent(&app, &agent.id, &version).await?;
     let mut row = row(&version);
-    row.insert("dsl".to_owned(), kept::shown(&app.host, &version.document).await?);
+    row.insert(
+        "dsl".to_owned(),
+        kept::shown(&app.host, &version.document).await?,
+    );
     ok(row)
 }
 
@@ -38,7 +41,7 @@ pub(super) async fn get(
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Path((id, version)): Path<(String, String)>,
+    At((id, version)): At<(String, String)>,
 ) -> Reply {
     let agent = own_agent(&app, &caller, Scope::Write, &id).await?;
     let version = of_agent(&app, &agent.id, &version).await?;
@@ -53,7 +56,11 @@ pub(super) async fn delete(
 }
 
 /// `POST /agents/{id}/publish`: releases the draft.
-pub(super) async fn publish(State(app): State<Arc<App>>, caller: Caller, Path(id): Path<String>) -> Reply {
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    At(id): At<String>,
+) -> Reply {
     let agent = agent(&app, &caller, Scope::Write, &id).await?;
     must_run(&app.host, &agent.document).await?;
     let title = version_title(&caller, &agent.title);

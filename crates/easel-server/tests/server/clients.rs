@@ -20,7 +20,9 @@ async fn schemathesis_finds_no_5xx_and_no_answer_that_is_not_described() {
         return;
     }
     let server = TestServer::start().await;
-    let key = server.key("local", &["read", "run", "write", "admin"]).await;
+    let key = server
+        .key("local", &["read", "run", "write", "admin"])
+        .await;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let url = server.url("");
     let judged = tokio::task::spawn_blocking(move || {

@@ -22,7 +22,12 @@ fn ascends(events: &[Seen]) {
     let ids = events.iter().filter(|seen| !seen.id.is_empty());
     let ids: Vec<EventId> = ids.map(|seen| seen.id.parse().unwrap()).collect();
     for two in ids.windows(2) {
-        assert!(two[0] < two[1], "{} is behind {}: {events:#?}", two[1], two[0]);
+        assert!(
+            two[0] < two[1],
+            "{} is behind {}: {events:#?}",
+            two[1],
+            two[0]
+        );
     }
 }
 
@@ -113,7 +118,9 @@ async fn a_waiting_run_is_watched_before_and_after_its_answer() {
     let server = server.restart().await;
     let client = Client::of(&server);
     let answer = json!({"text": "Ada"});
-    let (status, _) = client.post(&format!("/v1/runs/{run}/answer"), &answer).await;
+    let (status, _) = client
+        .post(&format!("/v1/runs/{run}/answer"), &answer)
+        .await;
     assert_eq!(status, StatusCode::ACCEPTED);
     let rest = client.watch(&run, Some(&last)).await;
     assert_eq!(said(&rest), "Hello Ada.");
@@ -203,7 +210,11 @@ async fn a_stream_goes_on_after_the_server_was_killed() {
         "the lost attempt is announced: {rest:#?}"
     );
     seen.extend(rest);
-    assert_eq!(said(&seen), counting().text(), "no piece is lost, none comes twice");
+    assert_eq!(
+        said(&seen),
+        counting().text(),
+        "no piece is lost, none comes twice"
+    );
     assert_eq!(seen.last().unwrap().data["state"], "finished");
     ascends(&seen);
     let ends = seen.iter().filter(|seen| seen.event == "workflow_finished");
@@ -215,7 +226,9 @@ async fn a_stream_goes_on_after_the_server_was_killed() {
     let numbered = |events: &[Seen]| -> Vec<String> {
         let events = events.iter().filter(|seen| seen.event != "message");
         let place = |seen: &Seen| seen.id.split('+').next().unwrap_or_default().to_owned();
-        events.map(|seen| format!("{} {}", place(seen), seen.event)).collect()
+        events
+            .map(|seen| format!("{} {}", place(seen), seen.event))
+            .collect()
     };
     assert_eq!(numbered(&whole), numbered(&seen));
 }

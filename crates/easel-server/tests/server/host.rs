@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::support::{TestServer, canvas, echo, form, model, origin};
 
-fn message(session: &Arc<str>, text: &str) -> Message {
+pub fn message(session: &Arc<str>, text: &str) -> Message {
     Message {
         session: session.clone(),
         input: Input::from(text),
@@ -108,7 +108,7 @@ async fn a_new_question_can_take_the_place_of_one_that_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_to_one_conversation_queue_or_are_refused() {
-    let slow = json!({"llm": {}, "default_reply": "slow", "delay_ms": 150});
+    let slow = json!({"llm": {}, "default_reply": "slow", "slow_ms": 150});
     let server = TestServer::with_world(slow).await;
     let session = server.session(&model()).await;
     let host = &server.app.host;
@@ -162,7 +162,7 @@ async fn a_run_is_watched_from_any_of_its_events_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_cancelled_while_a_model_thinks_and_while_it_waits() {
-    let slow = json!({"llm": {}, "default_reply": "slow", "delay_ms": 60_000});
+    let slow = json!({"llm": {}, "default_reply": "slow", "slow_ms": 60_000});
     let server = TestServer::with_world(slow).await;
     let host = &server.app.host;
     let session = server.session(&model()).await;

@@ -39,7 +39,10 @@ fn routed(server: &TestServer) -> BTreeSet<(String, String)> {
             methods.insert(id, allowed(rest));
         }
     }
-    assert!(!of_path.is_empty(), "axum shows its routes otherwise by now");
+    assert!(
+        !of_path.is_empty(),
+        "axum shows its routes otherwise by now"
+    );
     let mut all = BTreeSet::new();
     for (id, path) in of_path {
         // What answers that there is nothing is no route.
@@ -90,13 +93,24 @@ async fn every_operation_says_what_it_is_and_what_it_gives() {
         let of = format!("{method} {path}");
         assert!(operation["summary"].is_string(), "{of} has no summary");
         assert!(operation["tags"][0].is_string(), "{of} has no tag");
-        assert!(!operation["responses"].as_object().unwrap().is_empty(), "{of}");
+        assert!(
+            !operation["responses"].as_object().unwrap().is_empty(),
+            "{of}"
+        );
         let id = operation["operationId"].as_str().unwrap().to_owned();
         assert!(ids.insert(id), "{of} has the id of another");
-        let names = path.split('{').skip(1).map(|rest| rest.split('}').next().unwrap());
-        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let names = path
+            .split('{')
+            .skip(1)
+            .map(|rest| rest.split('}').next().unwrap());
+        let parameters = operation["parameters"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         for name in names {
-            let told = parameters.iter().any(|p| p["name"] == name && p["in"] == "path");
+            let told = parameters
+                .iter()
+                .any(|p| p["name"] == name && p["in"] == "path");
             assert!(told, "{of} does not describe {name}");
         }
     }

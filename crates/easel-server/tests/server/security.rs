@@ -29,9 +29,8 @@ impl Things {
         let key = server.key("ada", &["read", "run", "write"]).await;
         let owner = Client::with_key(&server, &key);
         let agent = server.agent("ada", PRIVATE, &form()).await;
-        let graph = format!(
-            "name: adas-graph\nnodes:\n  - {{id: a, kind: output, value: {PRIVATE}}}\n"
-        );
+        let graph =
+            format!("name: adas-graph\nnodes:\n  - {{id: a, kind: output, value: {PRIVATE}}}\n");
         let (status, made) = owner
             .send(Method::POST, "/v1/workflows", "application/yaml", graph)
             .await;
@@ -52,9 +51,15 @@ impl Things {
             mime: "text/plain".to_owned(),
             session: None,
         };
-        let file = server.store.put_file(file, PRIVATE.into(), 1_000).await.unwrap();
+        let file = server
+            .store
+            .put_file(file, PRIVATE.into(), 1_000)
+            .await
+            .unwrap();
         server.store.publish(&agent, PRIVATE).await.unwrap();
-        let version = server.store.versions(&agent).await.unwrap()[0].id.to_string();
+        let version = server.store.versions(&agent).await.unwrap()[0]
+            .id
+            .to_string();
         let keys = server.store.keys(Some("ada")).await.unwrap();
         let ids = vec![
             ("/v1/runs/{id}", run.clone()),
@@ -180,7 +185,10 @@ fn refuses(status: StatusCode, body: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_has_no_key_or_a_revoked_one_gets_nothing_from_any_route() {
     let things = Things::of_ada().await;
-    let revoked = things.server.key("ada", &["read", "run", "write", "admin"]).await;
+    let revoked = things
+        .server
+        .key("ada", &["read", "run", "write", "admin"])
+        .await;
     for key in things.server.store.keys(Some("ada")).await.unwrap() {
         if things.server.store.keys(None).await.unwrap().last() == Some(&key) {
             things.server.store.revoke_key(&key.id).await.unwrap();
@@ -190,15 +198,25 @@ async fn who_has_no_key_or_a_revoked_one_gets_nothing_from_any_route() {
     let strangers = [
         ("no key", Client::of(&things.server)),
         ("a revoked key", Client::with_key(&things.server, &revoked)),
-        ("a key that is none", Client::with_key(&things.server, "easel_nope")),
-        ("a key with a letter more", Client::with_key(&things.server, &local)),
+        (
+            "a key that is none",
+            Client::with_key(&things.server, "easel_nope"),
+        ),
+        (
+            "a key with a letter more",
+            Client::with_key(&things.server, &local),
+        ),
     ];
     let operations = things.operations().await;
     assert!(operations.len() > 20);
     for (method, path, filled) in &operations {
         for (who, stranger) in &strangers {
             let (status, body) = ask(stranger, method, filled).await;
-            assert_eq!(status, StatusCode::UNAUTHORIZED, "{who}: {method} {path}: {body}");
+            assert_eq!(
+                status,
+                StatusCode::UNAUTHORIZED,
+                "{who}: {method} {path}: {body}"
+            );
             assert!(!body.contains(PRIVATE), "{who}: {method} {path}: {body}");
         }
     }
@@ -228,7 +246,10 @@ async fn who_is_another_gets_nothing_of_hers_from_any_route() {
     let eve = Client::with_key(&things.server, &eve);
     for (method, path, filled) in things.operations().await {
         let (status, body) = ask(&eve, &method, &filled).await;
-        assert!(!status.is_server_error(), "{method} {path}: {status} {body}");
+        assert!(
+            !status.is_server_error(),
+            "{method} {path}: {status} {body}"
+        );
         assert!(!body.contains(PRIVATE), "{method} {path}: {body}");
         if path.contains('{') {
             assert!(refuses(status, &body), "{method} {path}: {status} {body}");
@@ -297,10 +318,20 @@ async fn odd_ids_and_paths_lead_nowhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_package_that_leads_out_of_itself_is_refused() {
     let things = Things::of_ada().await;
-    for name in ["../evil.py", "/etc/evil.py", "a/../../evil.py", "C:\\evil.py", "a\0b.py"] {
+    for name in [
+        "../evil.py",
+        "/etc/evil.py",
+        "a/../../evil.py",
+        "C:\\evil.py",
+        "a\0b.py",
+    ] {
         let body = json!({"name": "evil", "graph": {"nodes": []}, "files": {name: "x = 1"}});
         let (status, refused) = things.owner.post("/v1/workflows", &body).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{name}: {refused}");
+        assert_eq!(
+            status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{name}: {refused}"
+        );
     }
 }
 
@@ -312,7 +343,12 @@ async fn bodies_that_are_too_large_or_too_deep_are_refused() {
     let server = TestServer::set_up(folder, json!({"llm": {}}), setup).await;
     let client = Client::of(&server);
     let large = json!({"query": "x".repeat(100 << 10)});
-    for path in ["/v1/agents/x/runs", "/v1/sessions/x/messages", "/v1/keys", "/v1/workflows"] {
+    for path in [
+        "/v1/agents/x/runs",
+        "/v1/sessions/x/messages",
+        "/v1/keys",
+        "/v1/workflows",
+    ] {
         let (status, refused) = client.post(path, &large).await;
         assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path}: {refused}");
     }
@@ -350,12 +386,19 @@ async fn a_client_that_dawdles_is_cut_off() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let server = TestServer::set_up(folder, json!({"llm": {}}), setup).await;
     let head = "POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n";
-    let answer = raw(&server, format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes()).await;
+    let answer = raw(
+        &server,
+        format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes(),
+    )
+    .await;
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     assert!(answer.contains("slow_body"), "{answer}");
     // A head that never ends.
     let answer = raw(&server, head.as_bytes()).await;
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 408"),
+        "{answer}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -372,7 +415,10 @@ async fn floods_of_headers_are_refused() {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     let answer = String::from_utf8_lossy(&answer);
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
+        "{answer}"
+    );
     let (status, _) = Client::of(&server).get("/healthz").await;
     assert_eq!(status, StatusCode::OK, "it serves on");
 }
@@ -390,12 +436,17 @@ async fn odd_headers_do_no_harm() {
         ("traceparent", "<script>"),
         ("accept", "\u{e9}"),
     ] {
-        let request = things.owner.request(Method::GET, &format!("/v1/runs/{run}/events"));
+        let request = things
+            .owner
+            .request(Method::GET, &format!("/v1/runs/{run}/events"));
         let value = reqwest::header::HeaderValue::from_bytes(value.as_bytes()).unwrap();
         let response = request.header(name, value).send().await.unwrap();
         let status = response.status();
         assert!(!status.is_server_error(), "{name}: {status}");
         let text = response.text().await.unwrap();
-        assert!(status != StatusCode::OK || text.contains("event: end"), "{name}");
+        assert!(
+            status != StatusCode::OK || text.contains("event: end"),
+            "{name}"
+        );
     }
 }

@@ -3,16 +3,42 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use easel_runtime::models::ChatModel;
+use easel_runtime::models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo};
 use easel_runtime::{Engine, Journal, Origin, ScriptedWorld};
 use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
 use easel_server::{App, Settings, router, serve};
 use easel_store::{Dialect, Location, NewAgent, NewKey, NewSession, Store};
+use futures::StreamExt;
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+
+/// A model that takes its time, so that something can happen meanwhile.
+struct Slow {
+    model: Arc<dyn ChatModel>,
+    pause: Duration,
+}
+
+impl ChatModel for Slow {
+    fn describe(&self, model: &str) -> Result<ModelInfo, ModelError> {
+        self.model.describe(model)
+    }
+
+    fn chat(&self, request: ChatRequest) -> ChatStream {
+        if self.pause.is_zero() {
+            return self.model.chat(request);
+        }
+        let (model, pause) = (self.model.clone(), self.pause);
+        let later = async move {
+            tokio::time::sleep(pause).await;
+            model.chat(request)
+        };
+        Box::pin(futures::stream::once(later).flatten())
+    }
+}
 
 /// A server that runs, and its folder.
 pub struct TestServer {
@@ -44,7 +70,7 @@ impl TestServer {
         TestServer::with_world(json!({"llm": {}, "default_reply": "ok"})).await
     }
 
-    /// A server whose models and tools answer as the script says (the form of `--world`).
+    /// A server whose models and tools answer as the script says (the form of `--world`); models after `slow_ms`.
     pub async fn with_world(world: Json) -> TestServer {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         TestServer::over(folder, world).await
@@ -56,11 +82,7 @@ impl TestServer {
     }
 
     /// The same, set up otherwise.
-    pub async fn set_up(
-        folder: Arc<tempfile::TempDir>,
-        world: Json,
-        setup: Setup,
-    ) -> TestServer {
+    pub async fn set_up(folder: Arc<tempfile::TempDir>, world: Json, setup: Setup) -> TestServer {
         let path = folder.path().to_owned();
         TestServer {
             folder: Some(folder),
@@ -74,7 +96,10 @@ impl TestServer {
         let store = store.unwrap();
         let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
         let engine = Engine::builder()
-            .model(setup.model.clone().unwrap_or_else(|| script.model()))
+            .model(Arc::new(Slow {
+                pause: Duration::from_millis(world["slow_ms"].as_u64().unwrap_or(0)),
+                model: setup.model.clone().unwrap_or_else(|| script.model()),
+            }))
             .world(StoredFiles::of(&store, script.tools()))
             .journal(Arc::new(store.clone()))
             .build()
@@ -174,6 +199,13 @@ impl TestServer {
     pub async fn journal(&self, run: &str) -> usize {
         self.store.read(run).await.unwrap().len()
     }
+}
+
+/// A client.
+pub fn client() -> reqwest::Client {
+    // Another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
 }
 
 /// Where a test's run comes from.

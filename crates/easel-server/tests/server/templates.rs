@@ -18,7 +18,12 @@ impl Provider for Set {
     }
 
     fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
-        let known = ["INTAKE_TOKEN", "TICKETS_TOKEN", "SHOP_DB_PASSWORD"];
+        let known = [
+            "INTAKE_TOKEN",
+            "TICKETS_TOKEN",
+            "SHOP_DB_PASSWORD",
+            "TAVILY_API_KEY",
+        ];
         let value = Secret::new(format!("value of {name}"));
         Ok(known.contains(&name).then_some(value))
     }
@@ -236,8 +241,8 @@ async fn two_researchers_search_at_once_and_one_editor_reads_both() {
     };
     let world = json!({
         "rules": [
-            call("Agent:Background", "wikipedia_search_0"),
-            call("Agent:Present", "duckduckgo_search_0"),
+            call("Agent:Background", "tavily_search_0"),
+            call("Agent:Present", "tavily_search_0"),
             rule("Agent:Background", "Owls are birds [Owl]."),
             rule("Agent:Present", "Owls are rarer [owls.example]."),
             rule("Agent:Editor", "Owls are rarer birds."),

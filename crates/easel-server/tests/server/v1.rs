@@ -32,7 +32,9 @@ async fn run_of(server: &TestServer, client: &Client, canvas: &Json, body: &Json
     let agent = server.agent("local", &title, canvas).await;
     let mut body = body.clone();
     body["wait"] = json!(true);
-    let (status, run) = client.post(&format!("/v1/agents/{agent}/runs"), &body).await;
+    let (status, run) = client
+        .post(&format!("/v1/agents/{agent}/runs"), &body)
+        .await;
     assert_eq!(status, StatusCode::OK, "{run}");
     run
 }
@@ -64,7 +66,10 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
     assert_eq!(run["workflow"], "greet");
 
     let (status, begun) = client
-        .post("/v1/workflows/greet/runs", &json!({"inputs": {"topic": "Bo"}}))
+        .post(
+            "/v1/workflows/greet/runs",
+            &json!({"inputs": {"topic": "Bo"}}),
+        )
         .await;
     assert_eq!(status, StatusCode::ACCEPTED);
     let id = begun["id"].as_str().unwrap();
@@ -76,13 +81,18 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
     assert!(whole["events"].as_array().unwrap().len() > 3);
 
     let better = GRAPH.replace("Hello {topic}!", "Good day, {topic}.");
-    let (status, _) = client.put("/v1/workflows/greet", &json!({"graph": better})).await;
+    let (status, _) = client
+        .put("/v1/workflows/greet", &json!({"graph": better}))
+        .await;
     assert_eq!(status, StatusCode::OK);
     let (_, run) = client.post("/v1/workflows/greet/runs", &asked).await;
     assert_eq!(run["final"]["second"], "Good day, Ada.");
 
     let (status, gone) = client.delete("/v1/workflows/greet").await;
-    assert_eq!((status, &gone["deleted"]), (StatusCode::OK, &json!("greet")));
+    assert_eq!(
+        (status, &gone["deleted"]),
+        (StatusCode::OK, &json!("greet"))
+    );
     let (status, _) = client.get("/v1/workflows/greet").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     let (status, _) = client.get(&format!("/v1/runs/{id}")).await;
@@ -98,7 +108,10 @@ async fn a_graph_that_must_not_run_is_refused_with_what_the_check_says() {
     let (status, refused) = client.post("/v1/workflows", &broken).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
     assert_eq!(refused["validation"]["ok"], false);
-    assert!(refused["validation"]["errors"][0]["message"].is_string(), "{refused}");
+    assert!(
+        refused["validation"]["errors"][0]["message"].is_string(),
+        "{refused}"
+    );
     let (status, report) = client.post("/v1/workflows/validate", &broken).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(report["errors"], refused["validation"]["errors"]);
@@ -107,14 +120,21 @@ async fn a_graph_that_must_not_run_is_refused_with_what_the_check_says() {
     for (body, code) in [
         (json!({}), "no_graph"),
         (json!({"graph": 7}), "no_graph"),
-        (json!({"graph": {"nodes": []}, "files": {"../x.py": "1"}}), "invalid"),
+        (
+            json!({"graph": {"nodes": []}, "files": {"../x.py": "1"}}),
+            "invalid",
+        ),
         (json!({"graph": GRAPH, "name": "a/b"}), "name"),
         (json!({"graph": GRAPH, "name": "validate"}), "name"),
         (echo(), "no_graph"),
         (json!({"graph": echo()}), "canvas"),
     ] {
         let (status, refused) = client.post("/v1/workflows", &body).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}: {refused}");
+        assert_eq!(
+            status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{body}: {refused}"
+        );
         assert_eq!(refused["error"]["code"], code, "{body}: {refused}");
     }
 }
@@ -123,7 +143,10 @@ async fn a_graph_that_must_not_run_is_refused_with_what_the_check_says() {
 async fn a_package_comes_as_an_archive_as_a_form_and_file_by_file() {
     let (_server, client) = local().await;
     let files = [
-        ("workflow.yaml", "name: packed\ndescription: A package.\ntags: [t]\n"),
+        (
+            "workflow.yaml",
+            "name: packed\ndescription: A package.\ntags: [t]\n",
+        ),
         ("graph.yaml", GRAPH),
         ("notes.py", "def f():\n    return 1\n"),
     ];
@@ -131,11 +154,22 @@ async fn a_package_comes_as_an_archive_as_a_form_and_file_by_file() {
     let package = easel_runtime::graphs::package::Package::from_files(files).unwrap();
     let archive = package.to_archive().unwrap();
     let (status, made) = client
-        .send(Method::POST, "/v1/workflows", "application/zip", archive.clone())
+        .send(
+            Method::POST,
+            "/v1/workflows",
+            "application/zip",
+            archive.clone(),
+        )
         .await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
-    assert_eq!((&made["name"], &made["tags"]), (&json!("packed"), &json!(["t"])));
-    assert_eq!(made["files"], json!(["graph.yaml", "notes.py", "workflow.yaml"]));
+    assert_eq!(
+        (&made["name"], &made["tags"]),
+        (&json!("packed"), &json!(["t"]))
+    );
+    assert_eq!(
+        made["files"],
+        json!(["graph.yaml", "notes.py", "workflow.yaml"])
+    );
 
     let boundary = "b0undary";
     let mut form = format!(
@@ -146,7 +180,9 @@ async fn a_package_comes_as_an_archive_as_a_form_and_file_by_file() {
     form.extend_from_slice(&archive);
     form.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
     let media = format!("multipart/form-data; boundary={boundary}");
-    let (status, made) = client.send(Method::POST, "/v1/workflows", &media, form).await;
+    let (status, made) = client
+        .send(Method::POST, "/v1/workflows", &media, form)
+        .await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     assert_eq!(made["name"], "by form");
     let asked = json!({"inputs": {"topic": "Ada"}, "wait": true});
@@ -156,7 +192,10 @@ async fn a_package_comes_as_an_archive_as_a_form_and_file_by_file() {
     let body = json!({"name": "in parts", "graph": GRAPH, "files": {"notes.py": "x = 1\n"}});
     let (status, made) = client.post("/v1/workflows", &body).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
-    assert_eq!(made["files"], json!(["graph.yaml", "notes.py", "workflow.yaml"]));
+    assert_eq!(
+        made["files"],
+        json!(["graph.yaml", "notes.py", "workflow.yaml"])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,7 +206,10 @@ async fn one_broken_workflow_does_not_keep_the_others_from_being_listed() {
         .await;
     // As another version of Easel may have left it.
     let bytes = b"PK\x03\x04 and no archive".to_vec();
-    let document = server.store.put_document(easel_store::Dialect::Graph, bytes).await;
+    let document = server
+        .store
+        .put_document(easel_store::Dialect::Graph, bytes)
+        .await;
     let broken = easel_store::NewAgent {
         owner: "local".to_owned(),
         title: "broken".to_owned(),
@@ -188,7 +230,10 @@ async fn one_broken_workflow_does_not_keep_the_others_from_being_listed() {
     assert!(of("broken")["error"].is_string());
     assert!(of("greet")["error"].is_null());
     let (status, shown) = client.get("/v1/workflows/broken").await;
-    assert_eq!((status, &shown["validation"]["ok"]), (StatusCode::OK, &json!(false)));
+    assert_eq!(
+        (status, &shown["validation"]["ok"]),
+        (StatusCode::OK, &json!(false))
+    );
     let (status, _) = client.post("/v1/workflows/broken/runs", &json!({})).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
 }
@@ -201,9 +246,17 @@ async fn a_run_that_cannot_begin_says_why() {
         .await;
     let (status, _) = client.post("/v1/workflows/nobody/runs", &json!({})).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    for body in [json!({"inputs": []}), json!({"inputs": 7}), json!({"nonsense": 1})] {
+    for body in [
+        json!({"inputs": []}),
+        json!({"inputs": 7}),
+        json!({"nonsense": 1}),
+    ] {
         let (status, refused) = client.post("/v1/workflows/greet/runs", &body).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}: {refused}");
+        assert_eq!(
+            status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{body}: {refused}"
+        );
     }
     let (status, refused) = client
         .post("/v1/workflows/greet/runs", &json!({"inputs": {}}))
@@ -228,7 +281,12 @@ nodes:
     assert_eq!(needs["secrets"][0]["state"], "missing");
     let (status, refused) = client.post("/v1/workflows/needy/runs", &json!({})).await;
     assert_eq!(status, StatusCode::PRECONDITION_REQUIRED, "{refused}");
-    assert!(refused["requirements"][0].as_str().unwrap().contains("EASEL_TEST_NO_SUCH_KEY"));
+    assert!(
+        refused["requirements"][0]
+            .as_str()
+            .unwrap()
+            .contains("EASEL_TEST_NO_SUCH_KEY")
+    );
     let (_, runs) = client.get("/v1/runs").await;
     assert_eq!(runs["runs"], json!([]), "nothing of it was kept");
 }
@@ -242,21 +300,37 @@ async fn a_form_is_answered_by_text_by_values_and_by_resume() {
         ("resume", json!({"values": {"name": "Ada"}, "wait": true})),
     ] {
         let run = run_of(&server, &client, &form(), &json!({"query": "hi"})).await;
-        assert_eq!((&run["state"], &run["status"]), (&json!("waiting"), &json!("awaiting_input")));
+        assert_eq!(
+            (&run["state"], &run["status"]),
+            (&json!("waiting"), &json!("awaiting_input"))
+        );
         assert_eq!(run["question"]["tips"], "Who are you?");
         assert!(run["question"]["fields"]["name"].is_object());
         let id = run["id"].as_str().unwrap();
         let (status, refused) = client
-            .post(&format!("/v1/runs/{id}/answer"), &json!({"values": {"nope": 1}}))
+            .post(
+                &format!("/v1/runs/{id}/answer"),
+                &json!({"values": {"nope": 1}}),
+            )
             .await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-        assert!(refused["error"]["message"].as_str().unwrap().contains("name"));
-        let (status, refused) = client.post(&format!("/v1/runs/{id}/resume"), &json!({})).await;
+        assert!(
+            refused["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("name")
+        );
+        let (status, refused) = client
+            .post(&format!("/v1/runs/{id}/resume"), &json!({}))
+            .await;
         assert_eq!(status, StatusCode::CONFLICT, "{refused}");
         let (status, ended) = client.post(&format!("/v1/runs/{id}/{path}"), &body).await;
         assert_eq!(status, StatusCode::OK, "{ended}");
         assert_eq!(ended["said"], "Hello Ada.");
-        assert_eq!((&ended["id"], &ended["state"]), (&json!(id), &json!("finished")));
+        assert_eq!(
+            (&ended["id"], &ended["state"]),
+            (&json!(id), &json!("finished"))
+        );
         let (status, _) = client.post(&format!("/v1/runs/{id}/{path}"), &body).await;
         assert_eq!(status, StatusCode::CONFLICT);
     }
@@ -267,7 +341,10 @@ async fn a_conversation_is_held_message_by_message() {
     let (server, client) = local().await;
     let agent = server.agent("local", "echo", &echo()).await;
     let (status, opened) = client
-        .post(&format!("/v1/agents/{agent}/sessions"), &json!({"user": "u"}))
+        .post(
+            &format!("/v1/agents/{agent}/sessions"),
+            &json!({"user": "u"}),
+        )
         .await;
     assert_eq!(status, StatusCode::CREATED, "{opened}");
     assert_eq!(opened["prologue"], "Hello!");
@@ -279,7 +356,10 @@ async fn a_conversation_is_held_message_by_message() {
             .await;
         assert_eq!(status, StatusCode::OK, "{run}");
         assert_eq!(run["said"], format!("You said {text}."));
-        assert_eq!((&run["session"], &run["user"]), (&json!(session), &json!("u")));
+        assert_eq!(
+            (&run["session"], &run["user"]),
+            (&json!(session), &json!("u"))
+        );
     }
     let (_, runs) = client.get(&format!("/v1/runs?session={session}")).await;
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
@@ -291,19 +371,24 @@ async fn runs_are_listed_page_by_page_and_by_what_they_are() {
     let agent = server.agent("local", "echo", &echo()).await;
     for text in ["a", "b", "c"] {
         let body = json!({"query": text, "wait": true, "user": format!("user-{text}")});
-        client.post(&format!("/v1/agents/{agent}/runs"), &body).await;
+        client
+            .post(&format!("/v1/agents/{agent}/runs"), &body)
+            .await;
     }
     run_of(&server, &client, &form(), &json!({"query": "x"})).await;
     let ids = |page: &Json| -> Vec<String> {
         let runs = page["runs"].as_array().unwrap().iter();
-        runs.map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+        runs.map(|run| run["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     let (_, all) = client.get("/v1/runs").await;
     assert_eq!(ids(&all).len(), 4);
     let mut paged = Vec::new();
     let mut cursor = String::new();
     loop {
-        let (status, page) = client.get(&format!("/v1/runs?limit=1&cursor={cursor}")).await;
+        let (status, page) = client
+            .get(&format!("/v1/runs?limit=1&cursor={cursor}"))
+            .await;
         assert_eq!(status, StatusCode::OK, "{page}");
         paged.extend(ids(&page));
         match page["next"].as_str() {
@@ -330,7 +415,10 @@ async fn runs_are_listed_page_by_page_and_by_what_they_are() {
         let (status, page) = client.get(&format!("/v1/runs?{query}")).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{query}: {page}");
     }
-    assert!(all["runs"][0].get("final").is_none(), "summaries leave outputs out");
+    assert!(
+        all["runs"][0].get("final").is_none(),
+        "summaries leave outputs out"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -345,38 +433,69 @@ async fn the_steps_of_a_run_show_every_attempt_and_pass() {
             json!({"llm_id": "flaky@x", "max_retries": 1, "delay_after_error": 0,
                    "sys_prompt": "s", "prompts": [{"role": "user", "content": "{sys.query}"}]}),
         ),
-        ("Message:M", "Message", json!({"content": ["{Agent:Flaky@content}"]})),
+        (
+            "Message:M",
+            "Message",
+            json!({"content": ["{Agent:Flaky@content}"]}),
+        ),
     ]);
     let run = run_of(&server, &client, &retried, &json!({"query": "go"})).await;
     let id = run["id"].as_str().unwrap();
-    let (_, list) = client.get(&format!("/v1/runs/{id}/steps?node=Agent:Flaky")).await;
+    let (_, list) = client
+        .get(&format!("/v1/runs/{id}/steps?node=Agent:Flaky"))
+        .await;
     let steps = list["steps"].as_array().unwrap();
-    let seen = steps.iter().map(|s| (s["attempt"].clone(), s["state"].clone()));
+    let seen = steps
+        .iter()
+        .map(|s| (s["attempt"].clone(), s["state"].clone()));
     let seen: Vec<_> = seen.collect();
-    assert_eq!(seen, [(json!(1), json!("failed")), (json!(2), json!("done"))], "{list}");
+    assert_eq!(
+        seen,
+        [(json!(1), json!("failed")), (json!(2), json!("done"))],
+        "{list}"
+    );
     assert!(steps[0]["fault"]["message"].is_string());
     assert_eq!(steps[1]["inputs"]["sys.query"], "go");
     assert_eq!(steps[1]["outputs"]["content"], "done");
     assert!(steps[1]["ended_at"].as_f64() >= steps[1]["started_at"].as_f64());
-    let (_, node) = client.get(&format!("/v1/runs/{id}/nodes/Agent:Flaky")).await;
-    assert_eq!((&node["status"], &node["attempts"]), (&json!("ok"), &json!(2)));
+    let (_, node) = client
+        .get(&format!("/v1/runs/{id}/nodes/Agent:Flaky"))
+        .await;
+    assert_eq!(
+        (&node["status"], &node["attempts"]),
+        (&json!("ok"), &json!(2))
+    );
     let (status, _) = client.get(&format!("/v1/runs/{id}/nodes/Nobody")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    let (_, trace) = client.get(&format!("/v1/runs/{id}/trace?node_id=Agent:Flaky")).await;
+    let (_, trace) = client
+        .get(&format!("/v1/runs/{id}/trace?node_id=Agent:Flaky"))
+        .await;
     assert_eq!(trace["steps"][0]["label"], "node.Agent");
     assert_eq!(trace["steps"][0]["kind"], "llm");
     let (_, receipt) = client.get(&format!("/v1/runs/{id}/receipt")).await;
-    assert_eq!((&receipt["run"], &receipt["entries"]), (&json!(id), &json!([])));
+    assert_eq!(
+        (&receipt["run"], &receipt["entries"]),
+        (&json!(id), &json!([]))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_reference_of_a_canvas_is_looked_up_at_any_event() {
     let (server, client) = local().await;
-    let run = run_of(&server, &client, &form(), &json!({"query": "hi", "user": "u1"})).await;
+    let run = run_of(
+        &server,
+        &client,
+        &form(),
+        &json!({"query": "hi", "user": "u1"}),
+    )
+    .await;
     let id = run["id"].as_str().unwrap().to_owned();
     let before = run["entries"].as_u64().unwrap() - 1;
     client
-        .post(&format!("/v1/runs/{id}/answer"), &json!({"text": "Ada", "wait": true}))
+        .post(
+            &format!("/v1/runs/{id}/answer"),
+            &json!({"text": "Ada", "wait": true}),
+        )
         .await;
     let state = async |query: &str| client.get(&format!("/v1/runs/{id}/state?{query}")).await;
     for (reference, value) in [
@@ -387,24 +506,40 @@ async fn any_reference_of_a_canvas_is_looked_up_at_any_event() {
         ("sys.user_id", json!("u1")),
     ] {
         let (status, found) = state(&format!("ref={reference}")).await;
-        assert_eq!((status, &found["value"]), (StatusCode::OK, &value), "{found}");
+        assert_eq!(
+            (status, &found["value"]),
+            (StatusCode::OK, &value),
+            "{found}"
+        );
     }
     let (_, then) = state(&format!("ref=Message:Greet@content&at={before}")).await;
     assert_eq!(then["found"], false, "{then}");
     let (_, then) = state(&format!("ref=sys.query&at={before}.0")).await;
-    assert_eq!((&then["value"], &then["at"]), (&json!("hi"), &json!(before)));
+    assert_eq!(
+        (&then["value"], &then["at"]),
+        (&json!("hi"), &json!(before))
+    );
     let (status, unknown) = state("ref=Nobody@content").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     let message = unknown["error"]["message"].as_str().unwrap();
-    assert!(message.contains("Message:Greet"), "it says what there is: {message}");
+    assert!(
+        message.contains("Message:Greet"),
+        "it says what there is: {message}"
+    );
     let (status, unknown) = state("ref=env.nope").await;
     assert_eq!(status, StatusCode::NOT_FOUND, "{unknown}");
     let (_, missing) = state("ref=UserFillUp:Ask@nope").await;
-    assert!(missing["why"].as_str().unwrap().contains("name"), "{missing}");
+    assert!(
+        missing["why"].as_str().unwrap().contains("name"),
+        "{missing}"
+    );
     let (status, _) = state("ref=sys.query&at=odd").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     let (_, all) = state("").await;
-    assert_eq!(all["nodes"]["Message:Greet"]["outputs"]["content"], "Hello Ada.");
+    assert_eq!(
+        all["nodes"]["Message:Greet"]["outputs"]["content"],
+        "Hello Ada."
+    );
     assert_eq!(all["variables"]["sys.query"], "Ada");
 }
 
@@ -443,12 +578,21 @@ nodes:
     ] {
         let all = percent_encoding::NON_ALPHANUMERIC;
         let encoded = percent_encoding::utf8_percent_encode(reference, all);
-        let (_, found) = client.get(&format!("/v1/runs/{id}/state?ref={encoded}")).await;
+        let (_, found) = client
+            .get(&format!("/v1/runs/{id}/state?ref={encoded}"))
+            .await;
         assert_eq!(found["value"], value, "{reference}: {found}");
     }
-    let (status, unknown) = client.get(&format!("/v1/runs/{id}/state?ref=inputs.nope")).await;
+    let (status, unknown) = client
+        .get(&format!("/v1/runs/{id}/state?ref=inputs.nope"))
+        .await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert!(unknown["error"]["message"].as_str().unwrap().contains("things"));
+    assert!(
+        unknown["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("things")
+    );
     let (_, list) = client.get(&format!("/v1/runs/{id}/steps?node=say")).await;
     let passes = list["steps"].as_array().unwrap().iter();
     let passes: Vec<_> = passes.map(|s| s["scope"][0]["index"].clone()).collect();
@@ -469,15 +613,26 @@ async fn a_run_is_cancelled_then_deleted() {
         let (status, run) = client
             .post(&format!("/v1/agents/{agent}/runs"), &json!({"query": "x"}))
             .await;
-        assert_eq!((status, &run["state"]), (StatusCode::ACCEPTED, &json!("running")));
+        assert_eq!(
+            (status, &run["state"]),
+            (StatusCode::ACCEPTED, &json!("running"))
+        );
         run["id"].as_str().unwrap().to_owned()
     };
     let first = begin().await;
-    let (status, run) = client.ask(Method::POST, &format!("/v1/runs/{first}/cancel")).await;
-    assert_eq!((status, &run["state"]), (StatusCode::OK, &json!("cancelled")));
+    let (status, run) = client
+        .ask(Method::POST, &format!("/v1/runs/{first}/cancel"))
+        .await;
+    assert_eq!(
+        (status, &run["state"]),
+        (StatusCode::OK, &json!("cancelled"))
+    );
     let second = begin().await;
     let (status, run) = client.delete(&format!("/v1/runs/{second}")).await;
-    assert_eq!((status, &run["state"]), (StatusCode::ACCEPTED, &json!("cancelled")));
+    assert_eq!(
+        (status, &run["state"]),
+        (StatusCode::ACCEPTED, &json!("cancelled"))
+    );
     let (status, _) = client.delete(&format!("/v1/runs/{second}")).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
     let (status, _) = client.get(&format!("/v1/runs/{second}")).await;
@@ -493,7 +648,10 @@ async fn events_come_as_a_stream_and_as_a_list() {
     assert_eq!(events[0].event, "workflow_started");
     assert_eq!(said(&events), "You said hi.");
     let end = events.last().unwrap();
-    assert_eq!((&*end.event, &end.data["state"]), ("end", &json!("finished")));
+    assert_eq!(
+        (&*end.event, &end.data["state"]),
+        ("end", &json!("finished"))
+    );
     let request = client
         .request(Method::GET, &format!("/v1/runs/{id}/events"))
         .header("accept", "application/json");
@@ -552,7 +710,9 @@ async fn a_released_version_runs_and_the_draft_when_asked() {
     };
     server.store.update_agent(&agent, patch).await.unwrap();
     let path = format!("/v1/agents/{agent}/runs");
-    let (_, run) = client.post(&path, &json!({"query": "x", "wait": true})).await;
+    let (_, run) = client
+        .post(&path, &json!({"query": "x", "wait": true}))
+        .await;
     assert_eq!(run["said"], "You said x.");
     let asked = json!({"query": "x", "wait": true, "version": "draft"});
     let (_, run) = client.post(&path, &asked).await;

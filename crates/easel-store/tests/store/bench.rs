@@ -9,7 +9,7 @@ use easel_runtime::{Batch, Origin, Standing, Value};
 use easel_store::{Location, Store};
 use tempfile::TempDir;
 
-use crate::postgres;
+use postgres_for_tests as postgres;
 
 /// A store of its own for one test.
 pub struct Bench {

@@ -8,7 +8,7 @@ use easel_runtime::{Batch, Journal};
 use easel_store::{Location, Store};
 
 use crate::bench::{completed, first};
-use crate::postgres;
+use postgres_for_tests as postgres;
 
 /// Where the child writes; nobody else has it set.
 const PLACE: &str = "EASEL_TEST_STORE_PLACE";

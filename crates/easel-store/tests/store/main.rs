@@ -7,7 +7,6 @@ mod crashes;
 mod fixtures;
 mod journals;
 mod keys_and_files;
-mod postgres;
 mod runs;
 mod sessions;
 mod stores;

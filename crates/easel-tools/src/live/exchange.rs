@@ -194,11 +194,7 @@ impl HttpSender for LiveHttp {
         async move { self.in_time(&request, self.text(&request)).await }.boxed()
     }
 
-    fn fetch(
-        &self,
-        request: HttpRequest,
-        limit: u64,
-    ) -> BoxFuture<'_, Result<Fetched, ToolError>> {
+    fn fetch(&self, request: HttpRequest, limit: u64) -> BoxFuture<'_, Result<Fetched, ToolError>> {
         async move { self.in_time(&request, self.bytes(&request, limit)).await }.boxed()
     }
 }

@@ -210,6 +210,18 @@ impl<R: Rule> Rules<R> {
         }
     }
 
+    /// How often each rule has answered.
+    pub(super) fn uses(&self) -> Vec<u64> {
+        self.rules.iter().map(|(_, used)| *used).collect()
+    }
+
+    /// Goes on as if each rule had answered that often.
+    pub(super) fn set_uses(&mut self, uses: &[u64]) {
+        for ((_, there), used) in self.rules.iter_mut().zip(uses) {
+            *there = *used;
+        }
+    }
+
     /// The rule that answers this request, counted as used once more.
     pub(super) fn take(&mut self, text: &str, method: Option<&str>) -> Option<R> {
         let (rule, used) = self.rules.iter_mut().find(|(rule, used)| {

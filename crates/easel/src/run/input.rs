@@ -95,7 +95,8 @@ fn object(place: &str, json: Json) -> Result<Object, Problem> {
     }
 }
 
-fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem> {
+/// `NAME=VALUE`, taken apart.
+pub fn named<'a>(flag: &str, given: &'a str) -> Result<(Arc<str>, &'a str), Problem> {
     match given.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value)),
         _ => Err(
@@ -117,7 +118,7 @@ fn text_of(given: &str) -> Result<String, Problem> {
 }
 
 /// JSON as what it says, anything else as text.
-fn value_of(given: &str) -> Result<Value, Problem> {
+pub fn value_of(given: &str) -> Result<Value, Problem> {
     let text = text_of(given)?;
     Ok(match serde_json::from_str::<Json>(&text) {
         Ok(json) if !json.is_string() => Value::from(json),

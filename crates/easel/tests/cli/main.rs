@@ -4,6 +4,7 @@
 mod chat;
 mod check;
 mod convert;
+mod crash;
 mod easel;
 mod graphs;
 mod help;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 /// A server that runs.
+#[derive(Debug)]
 pub struct Cluster {
     port: u16,
     /// Its end closes the pipe, at which the server stops and its files go.
@@ -25,7 +26,7 @@ pub fn cluster() -> Option<&'static Cluster> {
         None => {
             eprintln!(
                 "\n!! SKIPPED: there is no PostgreSQL on this machine (initdb in PATH or in /usr/lib/postgresql/*/bin); \
-                 nothing of the store was tested against it\n"
+                 nothing was tested against it\n"
             );
             None
         }
@@ -154,5 +155,14 @@ impl Cluster {
             .await
             .unwrap();
         format!("{url}/{name}")
+    }
+
+    /// The same from where no runtime is.
+    pub fn database_here(&self) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(self.database())
     }
 }
