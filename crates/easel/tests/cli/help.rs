@@ -5,7 +5,7 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 14] = [
+    let verbs: [&[&str]; 18] = [
         &["--help"],
         &["run", "--help"],
         &["check", "--help"],
@@ -19,6 +19,10 @@ fn every_verb_explains_itself() {
         &["requirements", "--help"],
         &["schema", "--help"],
         &["convert", "--help"],
+        &["runs", "--help"],
+        &["runs", "answer", "--help"],
+        &["agents", "import", "--help"],
+        &["keys", "--help"],
         &["completions", "--help"],
     ];
     let mut all = String::new();
