@@ -208,7 +208,10 @@ fn a_graph_is_taken_in_compared_and_given_back_as_it_was_written() {
     let changed = kept(&desk, &["agents", "import", "hello.yaml"]);
     assert!(changed.out.contains("1 node changed"), "{}", changed.out);
     desk.json("canvas.json", &says("Hello"));
-    let canvas = kept(&desk, &["agents", "import", "--agent", &title, "canvas.json"]);
+    let canvas = kept(
+        &desk,
+        &["agents", "import", "--agent", &title, "canvas.json"],
+    );
     assert_eq!(canvas.code, 2);
     assert!(canvas.err.contains("is a graph"), "{}", canvas.err);
 }
@@ -258,6 +261,9 @@ fn a_key_is_shown_once_opens_the_door_and_can_be_revoked() {
     assert!(none.err.contains("No key is in use"), "{}", none.err);
     let all = kept(&desk, &["keys", "list", "--all", "--json"]).json();
     assert!(all["keys"][0]["revoked_at"].is_f64());
-    assert_eq!(kept(&desk, &["keys", "new", "x", "--scopes", "all"]).code, 2);
+    assert_eq!(
+        kept(&desk, &["keys", "new", "x", "--scopes", "all"]).code,
+        2
+    );
     served.stop();
 }

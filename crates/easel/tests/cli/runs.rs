@@ -107,6 +107,7 @@ fn a_run_is_shown_with_its_steps_and_what_people_saw() {
         "State     finished",
         "Greeter, its draft",
         "for u1, by api",
+        "Asked     Ada",
         "content: Hello Ada",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
