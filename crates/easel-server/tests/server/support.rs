@@ -44,7 +44,8 @@ impl ChatModel for Slow {
 pub struct TestServer {
     /// Goes with the server, unless it serves in a folder of somebody else's.
     pub folder: Option<Arc<tempfile::TempDir>>,
-    path: PathBuf,
+    /// Where it keeps its things.
+    pub path: PathBuf,
     pub store: Store,
     pub app: Arc<App>,
     pub address: SocketAddr,

@@ -85,7 +85,10 @@ impl Report {
             1 => "1 kill".to_owned(),
             kills => format!("{kills} kills"),
         };
-        let mut line = format!("{}: {kills} in {seconds:.1} s: {} same", self.file, self.same);
+        let mut line = format!(
+            "{}: {kills} in {seconds:.1} s: {} same",
+            self.file, self.same
+        );
         if self.undecided > 0 {
             line += &format!(", {} wait for a decision", self.undecided);
         }
