@@ -346,13 +346,15 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The chain that a text is as a whole, in the spelling of expressions or in that of templates.
+/// The chain that a text is as a whole: in the spelling of expressions if it has quotes (`nodes['my-id'][0]`), else in that
+/// of templates (`nodes[my-id].title`) or, where the two are the same, in both.
 fn chain_of(text: &str) -> Option<Chain> {
-    if let Ok(parsed) = expression::parse(text)
-        && let [chain] = parsed.chains()
-        && chain.span == (0..text.len())
-    {
-        return Some(chain.clone());
+    if text.contains(['\'', '"']) {
+        let parsed = expression::parse(text).ok()?;
+        return match parsed.chains() {
+            [chain] if chain.span == (0..text.len()) => Some(chain.clone()),
+            _ => None,
+        };
     }
     let braced = format!("{{{text}}}");
     let parsed = format::parse(&braced, format::Secrets::None);

@@ -33,7 +33,6 @@ pub use settings::Settings;
 
 use auth::Doorkeeper;
 use host::Host;
-use openapi::others::{MCP, OPENAI, RAGFLOW, TELEMETRY, WEBHOOKS, with};
 
 /// What all routes share.
 pub struct App {
@@ -87,11 +86,11 @@ pub fn router(app: Arc<App>) -> Router {
     let (router, description) = openapi::describe([
         health::routes(),
         v1::routes(),
-        with(mcp::routes(&app), MCP, "mcp"),
-        with(telemetry::routes(), TELEMETRY, "health"),
-        with(ragflow::routes(&app.settings), RAGFLOW, "agents"),
-        with(openai::routes(), OPENAI, "openai"),
-        with(webhook::routes(), WEBHOOKS, "webhooks"),
+        mcp::routes(&app).into(),
+        telemetry::routes().into(),
+        ragflow::routes(&app.settings).into(),
+        openai::routes().into(),
+        webhook::routes().into(),
     ]);
     let description = serde_json::to_vec(&description).unwrap_or_default();
     let _ = app.description.set(description.into());

@@ -8,7 +8,8 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use serde_json::{Value as Json, json};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
@@ -26,7 +27,7 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("workflows", "Graphs that are kept by name."),
     (
         "runs",
@@ -38,6 +39,7 @@ const TAGS: [(&str, &str); 9] = [
         "agents",
         "Agents and conversations in the form of RAGFlow's API.",
     ),
+    ("openai", "Agents as models, in the form of OpenAI's API."),
     ("webhooks", "Agents that others call."),
     ("mcp", "Agents as tools."),
     (
@@ -66,10 +68,10 @@ fn empty() -> OpenApi {
     OpenApiBuilder::new().info(info).tags(Some(tags)).build()
 }
 
-/// The routes of several parts, each with its description.
+/// The routes of several parts, and the description of all of them.
 pub(crate) fn describe(
     parts: impl IntoIterator<Item = OpenApiRouter<Arc<App>>>,
-) -> (Router<Arc<App>>, OpenApi) {
+) -> (Router<Arc<App>>, Json) {
     let all = OpenApiRouter::with_openapi(empty()).routes(routes!(description));
     let all = parts.into_iter().fold(all, OpenApiRouter::merge);
     let (router, mut description) = all.split_for_parts();
@@ -79,26 +81,19 @@ pub(crate) fn describe(
         .build();
     let components = description.components.get_or_insert_default();
     components.add_security_scheme(BEARER, SecurityScheme::Http(scheme));
-    for (path, item) in &mut description.paths.paths {
-        let operations = [
-            ("get", &mut item.get),
-            ("put", &mut item.put),
-            ("post", &mut item.post),
-            ("delete", &mut item.delete),
-            ("patch", &mut item.patch),
-            ("head", &mut item.head),
-            ("options", &mut item.options),
-        ];
+    let mut description = serde_json::to_value(&description).unwrap_or_default();
+    let Some(paths) = description["paths"].as_object_mut() else {
+        return (router, description);
+    };
+    for (path, item) in others::items() {
+        paths.insert(path.to_owned(), item);
+    }
+    for (path, item) in paths {
+        let operations = item.as_object_mut().into_iter().flatten();
         for (method, operation) in operations {
-            let Some(operation) = operation else {
-                continue;
-            };
-            operation.operation_id = Some(operation_id(method, path));
-            if !OPEN.contains(&path.as_str()) {
-                let none: [&str; 0] = [];
-                operation
-                    .security
-                    .get_or_insert_with(|| vec![SecurityRequirement::new(BEARER, none)]);
+            operation["operationId"] = operation_id(method, path).into();
+            if !OPEN.contains(&path.as_str()) && operation["security"].is_null() {
+                operation["security"] = json!([{BEARER: []}]);
             }
         }
     }

@@ -265,7 +265,7 @@ pub async fn replace(
     At(name): At<String>,
     upload: Upload,
 ) -> Result<Json<WorkflowView>, Problem> {
-    let agent = access::own_workflow(&app, &caller, &name).await?;
+    let agent = access::workflow(&app, &caller, &name).await?;
     if agent.dialect != Dialect::Graph {
         return Err(Problem::unfit("canvas", format!("{name:?} is a canvas"))
             .fix("change it with PUT /api/v1/agents/{id}"));

@@ -1,5 +1,7 @@
 //! The description of all routes, against the routes.
 
+mod page;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
@@ -24,6 +26,7 @@ pub async fn description(server: &TestServer) -> (Json, BTreeSet<(String, String
 /// Every method and path of the router, as its `Debug` shows them: there is no other way to ask it.
 fn routed(server: &TestServer) -> BTreeSet<(String, String)> {
     let shown = format!("{:?}", easel_server::router(server.app.clone()));
+    let shown = shown.split("fallback_router").next().unwrap();
     let paths = shown.split("RouteId(").skip(1).filter_map(|rest| {
         let (id, rest) = rest.split_once("): ")?;
         let id: u32 = id.parse().ok()?;
@@ -119,4 +122,20 @@ async fn every_operation_says_what_it_is_and_what_it_gives() {
         let there = described["components"]["schemas"][name].is_object();
         assert!(there, "there is no schema {name}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_api_page_of_the_book_is_what_the_server_says() {
+    let server = TestServer::start().await;
+    let (described, _) = description(&server).await;
+    let page = page::page(&described);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/api.md");
+    if std::env::var_os("EASEL_WRITE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/api.md is not what the server says: EASEL_WRITE=1 cargo test -p easel-server --test server api_page"
+    );
 }

@@ -173,10 +173,13 @@ async fn ask(client: &Client, method: &Method, path: &str) -> (StatusCode, Strin
     (status, response.text().await.unwrap_or_default())
 }
 
-/// Whether an answer refuses: by its status, or by the code that clients of the old API look at.
+/// Whether an answer gives nothing: by its status, by the code that clients of the old API look at, or as that API says that
+/// there is nothing.
 fn refuses(status: StatusCode, body: &str) -> bool {
     let json: Json = serde_json::from_str(body).unwrap_or_default();
-    status.is_client_error() || json["code"].as_i64().is_some_and(|code| code != 0)
+    let nothing = json["data"] == json!({}) || json["data"] == json!([]);
+    let refused = json["code"].as_i64().is_some_and(|code| code != 0);
+    status.is_client_error() || refused || nothing
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,7 +44,8 @@ impl ChatModel for Slow {
 pub struct TestServer {
     /// Goes with the server, unless it serves in a folder of somebody else's.
     pub folder: Option<Arc<tempfile::TempDir>>,
-    path: PathBuf,
+    /// Where it keeps its things.
+    pub path: PathBuf,
     pub store: Store,
     pub app: Arc<App>,
     pub address: SocketAddr,
@@ -146,6 +147,11 @@ impl TestServer {
         drop(self.stop.take());
         self.served.take().unwrap().await.unwrap();
         self.store.close().await;
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// A URL of it.

@@ -1,10 +1,14 @@
 //! Our own API as its clients use it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::client::{Client, read, said};
-use super::support::{TestServer, canvas, echo, form, model};
+use super::slow::SlowModel;
+use super::support::{Setup, TestServer, canvas, echo, form, model};
 
 /// A graph that says what it is given, twice over.
 const GRAPH: &str = "\
@@ -13,8 +17,7 @@ description: Greets somebody.
 inputs:
   - {name: topic, type: string}
 nodes:
-  - {id: first, kind: output, value: '{topic}'}
-  - {id: second, kind: output, depends_on: [first], value: 'Hello {first}!'}
+  - {id: second, kind: output, value: 'Hello {topic}!'}
 ";
 
 async fn local() -> (TestServer, Client) {
@@ -44,7 +47,7 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
         .await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
     assert_eq!(made["name"], "greet");
-    assert_eq!(made["graph"]["nodes"][1]["id"], "second");
+    assert_eq!(made["graph"]["nodes"][0]["id"], "second");
     assert_eq!(made["inputs"]["topic"]["type"], "string");
     assert_eq!(made["validation"]["ok"], true);
 
@@ -77,7 +80,7 @@ async fn a_graph_is_kept_run_replaced_and_deleted() {
     assert_eq!(whole["nodes"]["second"]["status"], "ok");
     assert!(whole["events"].as_array().unwrap().len() > 3);
 
-    let better = GRAPH.replace("Hello {first}!", "Good day, {first}.");
+    let better = GRAPH.replace("Hello {topic}!", "Good day, {topic}.");
     let (status, _) = client
         .put("/v1/workflows/greet", &json!({"graph": better}))
         .await;
@@ -263,21 +266,26 @@ async fn a_run_that_cannot_begin_says_why() {
     let needy = "\
 name: needy
 nodes:
-  - {id: a, kind: tool, tools: [no_such_tool], tool_args: {x: 1}}
+  - id: find
+    kind: tool
+    tools: [tavily_search]
+    secrets: [EASEL_TEST_NO_SUCH_KEY]
+    tool_args: {query: x, api_key: '${EASEL_TEST_NO_SUCH_KEY}'}
 ";
     client
         .send(Method::POST, "/v1/workflows", "application/yaml", needy)
         .await;
     let (_, needs) = client.get("/v1/workflows/needy/requirements").await;
     assert_eq!(needs["satisfied"], false, "{needs}");
-    assert_eq!(needs["tools"][0]["name"], "no_such_tool");
+    assert_eq!(needs["secrets"][0]["name"], "EASEL_TEST_NO_SUCH_KEY");
+    assert_eq!(needs["secrets"][0]["state"], "missing");
     let (status, refused) = client.post("/v1/workflows/needy/runs", &json!({})).await;
     assert_eq!(status, StatusCode::PRECONDITION_REQUIRED, "{refused}");
     assert!(
         refused["requirements"][0]
             .as_str()
             .unwrap()
-            .contains("no_such_tool")
+            .contains("EASEL_TEST_NO_SUCH_KEY")
     );
     let (_, runs) = client.get("/v1/runs").await;
     assert_eq!(runs["runs"], json!([]), "nothing of it was kept");
@@ -562,8 +570,9 @@ nodes:
     for (reference, value) in [
         ("inputs.things[1].b", json!(7)),
         ("nodes.all[0]", json!("0: a")),
-        ("{nodes[last]}", json!("done")),
-        ("last", json!("done")),
+        ("{nodes[all]}", json!(["0: a", "1: {'b': 7}"])),
+        ("all[1]", json!("1: {'b': 7}")),
+        ("nodes['all'][0]", json!("0: a")),
         ("index", json!(1)),
         ("thing.b", json!(7)),
     ] {
@@ -592,8 +601,12 @@ nodes:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_cancelled_then_deleted() {
-    let slow = json!({"llm": {}, "default_reply": "slow", "delay_ms": 60_000});
-    let server = TestServer::with_world(slow).await;
+    let setup = Setup {
+        model: Some(Arc::new(SlowModel::counting(2, Duration::from_secs(60)))),
+        ..Setup::default()
+    };
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let server = TestServer::set_up(folder, json!({}), setup).await;
     let client = Client::of(&server);
     let agent = server.agent("local", "slow", &model()).await;
     let begin = async || {
