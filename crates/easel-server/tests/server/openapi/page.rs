@@ -85,10 +85,12 @@ fn describe(page: &mut String, described: &Json, method: &str, path: &str, opera
         page.push('\n');
     }
     if let Some(content) = operation["requestBody"]["content"].as_object() {
-        let media = content.iter().map(|(media, body)| match of(described, &body["schema"]) {
-            Some(form) => format!("`{media}` ([{form}](#{}))", form.to_lowercase()),
-            None => format!("`{media}`"),
-        });
+        let media = content
+            .iter()
+            .map(|(media, body)| match of(described, &body["schema"]) {
+                Some(form) => format!("`{media}` ([{form}](#{}))", form.to_lowercase()),
+                None => format!("`{media}`"),
+            });
         writeln!(page, "Takes {}.\n", Vec::from_iter(media).join(", ")).unwrap();
     }
     page.push_str("| answer | |\n|---|---|\n");
@@ -113,12 +115,16 @@ fn describe(page: &mut String, described: &Json, method: &str, path: &str, opera
 fn of<'a>(described: &Json, schema: &'a Json) -> Option<&'a str> {
     let reference = schema["$ref"].as_str()?;
     let name = reference.rsplit('/').next()?;
-    described["components"]["schemas"][name].is_object().then_some(name)
+    described["components"]["schemas"][name]
+        .is_object()
+        .then_some(name)
 }
 
 fn members(page: &mut String, form: &Json) {
     if let Some(words) = form["enum"].as_array() {
-        let words = words.iter().map(|word| format!("`{}`", word.as_str().unwrap_or_default()));
+        let words = words
+            .iter()
+            .map(|word| format!("`{}`", word.as_str().unwrap_or_default()));
         writeln!(page, "One of {}.", Vec::from_iter(words).join(", ")).unwrap();
         return;
     }
@@ -127,7 +133,12 @@ fn members(page: &mut String, form: &Json) {
     for part in parts {
         if let Some(reference) = part["$ref"].as_str() {
             let name = reference.rsplit('/').next().unwrap();
-            writeln!(page, "What is in [{name}](#{}), and:\n", name.to_lowercase()).unwrap();
+            writeln!(
+                page,
+                "What is in [{name}](#{}), and:\n",
+                name.to_lowercase()
+            )
+            .unwrap();
         }
         let Some(properties) = part["properties"].as_object() else {
             continue;
