@@ -75,11 +75,6 @@ enabled = false
 include-method = "DELETE"
 include-path-regex = "^/v1/keys"
 enabled = false
-
-# What is wrong with a workflow is what it answers with 200.
-[[operations]]
-include-path = "/v1/workflows/validate"
-checks.negative_data_rejection.enabled = false
 TOML
 cat "$work/odd.toml" - >"$work/known.toml" <<TOML
 
@@ -118,7 +113,8 @@ judge() {
 }
 status=0
 echo '== ids that are made up'
-judge "$work/odd.toml" --checks "$ours" --include-path-regex "$own" || status=$?
+# What is wrong with a workflow is what `validate` answers with 200.
+judge "$work/odd.toml" --checks "$ours" --include-path-regex "$own" --exclude-path /v1/workflows/validate || status=$?
 echo '== ids of what is there'
 judge "$work/known.toml" --checks "$strict" --include-path-regex '^/v1/(workflows|agents|sessions|runs)/' \
     --exclude-method DELETE --phases coverage,fuzzing || status=$?
