@@ -32,6 +32,10 @@ docs:
 cases:
     cargo run -q -p easel -- test examples/cases/*
 
+# Kill a server under load 200 times, and a run of every shape at each of its events, in both databases
+crash kills="200":
+    EASEL_TEST_KILLS={{kills}} cargo test -p easel --test cli -- --nocapture crash:: load::
+
 # Fuzz every parser for that many seconds each
 fuzz seconds="60":
     for target in $(cargo fuzz list); do \

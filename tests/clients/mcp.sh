@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Judges the MCP server by the conformance suite of the Model Context Protocol.
+# Judges the MCP server by the conformance suite of the Model Context Protocol, and by the official client for Python.
 #
-#   tests/clients/mcp.sh          the server with the suite's tools, in the revisions that Easel promises
+#   tests/clients/mcp.sh          the server with the suite's tools, in the revisions that Easel promises; then the client
 #   tests/clients/mcp.sh URL      a running Easel server: the scenarios that ask for no tools of their own
 #
-# Needs npm. Installs the suite, and Node 22 if there is none, below target/clients/.
+# Needs npm, python3 with venv, and cargo. Installs the suite, Node 22 and the client below target/clients/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -93,4 +93,10 @@ for scenario in lifecycle capability-negotiation wire-fields request-state-remov
     request-headers dispatch-and-envelope required-task-error mrtr-composition; do
     judge next "tasks: $scenario" --scenario "tasks-$scenario" --expected-failures "$expected"
 done
+
+python=$folder/venv/bin/python
+[ -x "$python" ] || python3 -m venv "$folder/venv"
+"$python" -m pip install --quiet --disable-pip-version-check 'mcp>=2,<3'
+echo "== the client for Python"
+(cd "$root" && EASEL_MCP_PYTHON=$python cargo test --quiet -p easel-server --test server official_mcp_client -- --nocapture) || failed=1
 exit $failed

@@ -37,21 +37,26 @@ impl FileStore for StoredFiles {
                 (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
                 _ => return Err(failed(format!("There is no file {id}; upload it first."))),
             };
-            if record.mime.starts_with("image/") {
-                return Ok(FileContent::image(&*record.mime, &bytes));
-            }
-            match String::from_utf8(bytes) {
-                Ok(text) => Ok(FileContent::Text {
-                    name: record.name.to_string(),
-                    text,
-                }),
-                Err(_) => Err(failed(
-                    "It is neither text nor an image; this version reads no other documents."
-                        .to_owned(),
-                )),
-            }
+            content(&record.name, &record.mime, bytes).map_err(|why| failed(why.to_owned()))
         }
         .boxed()
+    }
+}
+
+/// What models get of a file: an image as it is, anything else as text.
+///
+/// # Errors
+/// It is neither; a sentence that says so.
+pub(crate) fn content(name: &str, mime: &str, bytes: Vec<u8>) -> Result<FileContent, &'static str> {
+    if mime.starts_with("image/") {
+        return Ok(FileContent::image(mime, &bytes));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(FileContent::Text {
+            name: name.to_owned(),
+            text,
+        }),
+        Err(_) => Err("It is neither text nor an image; this version reads no other documents."),
     }
 }
 

@@ -50,6 +50,7 @@ pub fn crash_test(arguments: &CrashTestArguments) -> Result<Exit, Problem> {
         graph: script.write_workflow(&workflow)?,
         workflow,
         turns: script.turns.clone(),
+        goes_on: script.goes_on,
         examples: script.examples,
         world: script.world.clone(),
         config: arguments.config.clone(),

@@ -8,10 +8,12 @@ use easel_runtime::clock::local_date_time;
 use easel_runtime::secrets::{Receipt, SignedReceipt, SinkKind};
 
 use crate::cli::ReceiptArguments;
+use crate::data;
 use crate::exit::Exit;
 use crate::keyring;
 use crate::out;
 use crate::problem::{Problem, sentence};
+use crate::reach::{LAST, Reach, within};
 use crate::read;
 
 /// Shows or verifies a receipt.
@@ -21,12 +23,18 @@ pub fn receipt(arguments: &ReceiptArguments) -> Result<Exit, Problem> {
         return Ok(Exit::Done);
     };
     let name = file.display();
+    if !file.exists() && is_run(&name.to_string()) {
+        return kept(&name.to_string(), arguments);
+    }
     let text = read::text(file)?;
     let signed = SignedReceipt::parse(&text).map_err(|error| {
         Problem::usage(format!("{name} cannot be read.")).because(sentence(&error.to_string()))
     })?;
     if !arguments.verify {
-        show(&signed.receipt);
+        match arguments.json {
+            true => out::line(text.trim_end()),
+            false => show(&signed.receipt),
+        }
         return Ok(Exit::Done);
     }
     let signer = match &arguments.signer {
@@ -51,6 +59,44 @@ pub fn receipt(arguments: &ReceiptArguments) -> Result<Exit, Problem> {
                 .because(sentence(&error.to_string())),
         ),
     }
+}
+
+/// Whether something names a run: `last`, or an id.
+fn is_run(name: &str) -> bool {
+    let is_id = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name == LAST || is_id
+}
+
+/// Shows the receipt of a run that is kept. It is signed now, by whoever asks: the store keeps it unsigned.
+fn kept(run: &str, arguments: &ReceiptArguments) -> Result<Exit, Problem> {
+    if arguments.verify {
+        return Err(
+            Problem::usage("The receipt of a run that is kept is not signed yet.")
+                .fix("Write it first: easel receipt RUN --json > receipt.json"),
+        );
+    }
+    let receipt = within(async {
+        let reach = Reach::existing(&arguments.data).await?;
+        let record = reach.run(run).await?;
+        let receipt = reach.store().receipt(&record.id).await;
+        let receipt = receipt.map_err(data::problem)?;
+        reach.close().await;
+        Ok(receipt.unwrap_or(Receipt {
+            version: Receipt::VERSION,
+            run: record.id.to_string(),
+            entries: Vec::new(),
+            bytes_scanned: 0,
+            masked: 0,
+            unmasked: Vec::new(),
+        }))
+    })?;
+    if arguments.json {
+        let signed = receipt.sign(&keyring::receipt_key()?);
+        out::line(&serde_json::to_string_pretty(&signed).unwrap_or_default());
+    } else {
+        show(&receipt);
+    }
+    Ok(Exit::Done)
 }
 
 fn show(receipt: &Receipt) {

@@ -152,7 +152,12 @@ where
                 self.owners().sessions.remove(session);
             }
         }
-        let response = self.service.handle(request).await;
+        let ends = request.method() == Method::DELETE;
+        let mut response = self.service.handle(request).await;
+        if ends && response.status() == StatusCode::ACCEPTED {
+            // There is nothing more to come: some clients take "accepted" for a failure.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         let begun = response
             .headers()
             .get(SESSION)

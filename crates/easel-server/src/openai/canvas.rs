@@ -40,16 +40,13 @@ pub(super) async fn completions_of(
         Ok(caller) => caller,
         Err(refused) => return refused.into_response(),
     };
-    if let Err(refused) = caller.may(Scope::Run) {
-        return refused.into_response();
-    }
     match body_of(body) {
         Ok(body) => completions(&app, &caller, &agent, &body, &headers).await,
         Err(error) => refused(101, &error.message),
     }
 }
 
-/// The answer to a request with `openai-compatible: true`. Whoever calls this has seen that the caller may run agents.
+/// The answer to a request with `openai-compatible: true`.
 pub(crate) async fn completions(
     app: &Arc<App>,
     caller: &Caller,
@@ -57,6 +54,9 @@ pub(crate) async fn completions(
     body: &Json,
     headers: &HeaderMap,
 ) -> Response {
+    if let Err(refused) = caller.may(Scope::Run) {
+        return refused.into_response();
+    }
     match answer(app, caller, agent, body, headers).await {
         Ok(response) => response,
         Err(response) => response,

@@ -16,7 +16,7 @@ use super::SESSION;
 use super::error::ApiError;
 use super::models::Model;
 use super::prompt::Prompt;
-use super::speech::{Answer, Heard, Speech};
+use super::speech::{Answer, Heard, Question, Speech};
 use crate::App;
 use crate::auth::{Caller, now};
 use crate::host::{Events, Live, Message};
@@ -126,7 +126,10 @@ impl Ask {
 
     /// The conversation that was named, if it is the caller's, the user's and with this agent.
     async fn known(&self, app: &App, caller: &Caller, id: &str) -> Result<SessionRecord, ApiError> {
-        let session = app.host.store().session(id).await?;
+        let session = match id.contains('\0') {
+            true => None,
+            false => app.host.store().session(id).await?,
+        };
         let session = session.filter(|session| {
             let user =
                 self.user.is_empty() || session.user.is_empty() || *session.user == *self.user;
@@ -317,8 +320,15 @@ impl Turn {
     /// The next thing to pass on; `None` once the turn is over.
     pub async fn next(&mut self) -> Result<Option<Heard>, ApiError> {
         loop {
-            if let Some(heard) = self.ready.pop_front() {
-                return Ok(Some(heard));
+            match self.ready.pop_front() {
+                Some(Heard::Unfit) => {
+                    let end = self.live.end().await;
+                    self.ready
+                        .extend(Question::of(&end.standing).map(Heard::Question));
+                    continue;
+                }
+                Some(heard) => return Ok(Some(heard)),
+                None => {}
             }
             let event = match self.first.take() {
                 Some(first) => Some(first),

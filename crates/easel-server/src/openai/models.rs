@@ -53,6 +53,10 @@ impl Model {
     /// The model that a caller names: by the id of the agent, by the name of a graph, or by a title.
     pub async fn named(name: &str, caller: &Caller, store: &Store) -> Result<Model, ApiError> {
         let unknown = || ApiError::no_model(name);
+        // No name has it, and not every database takes it.
+        if name.contains('\0') {
+            return Err(unknown());
+        }
         let agent = match store.agent_for(&caller.owner, name).await? {
             Some(agent) => agent,
             None => titled(name, caller, store).await?.ok_or_else(unknown)?,

@@ -16,7 +16,7 @@ use super::chat::{beside, body_of, is_on, model_of, with_session};
 use super::conversation::{Ask, Turn, session_of};
 use super::error::ApiError;
 use super::prompt::Prompt;
-use super::speech::{Answer, Heard, Speech};
+use super::speech::{Answer, Heard, Question, Speech};
 use super::stream::{self, Gone, Pen};
 use crate::App;
 use crate::auth::{Caller, Refused, Scope, now};
@@ -98,6 +98,9 @@ async fn found(app: &App, caller: &Caller, id: &str) -> Result<(RunRecord, u64),
     let parts = id.strip_prefix("resp_").and_then(|id| id.rsplit_once('_'));
     let (run, number) = parts.ok_or_else(unknown)?;
     let number = number.parse().map_err(|_| unknown())?;
+    if run.contains('\0') {
+        return Err(unknown());
+    }
     let record = app.host.store().run(run).await?;
     let record = record
         .filter(|record| caller.owns(&record.origin.owner) && &*record.origin.trigger == "openai");
@@ -128,6 +131,11 @@ pub(super) async fn retrieve(
         if over {
             break;
         }
+    }
+    // A turn whose answer fitted nothing left no event behind.
+    if !over && let Some(question) = Question::of(&record.standing) {
+        answer.take(Heard::Question(question));
+        over = true;
     }
     let failure = answer.failed.as_ref();
     let failure = failure.map(|(code, message)| ApiError::failed(code, message.as_str()));

@@ -1,7 +1,7 @@
 //! What a run says, for clients that can take nothing back once they have it.
 
-use easel_runtime::Logged;
 use easel_runtime::core::event::Usage;
+use easel_runtime::{Logged, Standing, Value};
 use serde_json::{Value as Json, json};
 
 /// Something to pass on.
@@ -15,6 +15,8 @@ pub(crate) enum Heard {
     Reference(Json),
     /// The run asks something.
     Question(Question),
+    /// What was answered fits no open field: the run asks again.
+    Unfit,
     /// The run is over.
     Finished,
     /// The run failed.
@@ -31,6 +33,17 @@ pub(crate) struct Question {
 }
 
 impl Question {
+    /// What a run asks that stands so.
+    pub fn of(standing: &Standing) -> Option<Question> {
+        match standing {
+            Standing::Waiting { fields, tips } => Some(Question {
+                fields: Value::from(fields.clone()).to_json(),
+                tips: tips.to_string(),
+            }),
+            _ => None,
+        }
+    }
+
     /// The question as text: what its author wrote, else the fields.
     pub fn text(&self) -> String {
         if !self.tips.trim().is_empty() {
@@ -113,15 +126,7 @@ impl Speech {
                 fields: data.get("inputs").cloned().unwrap_or_default(),
                 tips: text("tips").to_owned(),
             })),
-            "answer_unfit" => {
-                let open = data.get("open").and_then(Json::as_array);
-                let open = open.into_iter().flatten().filter_map(Json::as_str);
-                let fields = open.map(|key| (key.to_owned(), json!({})));
-                heard.push(Heard::Question(Question {
-                    fields: fields.collect::<serde_json::Map<_, _>>().into(),
-                    tips: String::new(),
-                }));
-            }
+            "answer_unfit" => heard.push(Heard::Unfit),
             "workflow_finished" => {
                 if !self.spoke {
                     heard.extend(outcome(data.get("outputs")).map(Heard::Text));
@@ -207,6 +212,7 @@ impl Answer {
                 self.question = Some(question);
             }
             Heard::Finished => self.finished = true,
+            Heard::Unfit => {}
             Heard::Failed { code, message } => self.failed = Some((code, message)),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use easel_store::{AgentRecord, RunRecord, SessionRecord, Store};
+use easel_store::{AgentRecord, Dialect, RunRecord, SessionRecord, Store};
 
 use super::envelope::{NO_AGENT, NOT_OWNER, Problem};
 use crate::App;
@@ -17,6 +17,8 @@ pub(super) async fn agent(
 ) -> Result<AgentRecord, Problem> {
     caller.may(scope)?;
     let agent = app.host.store().agent_for(&caller.owner, id).await?;
+    // Graphs are kept elsewhere; this API knows canvases only.
+    let agent = agent.filter(|agent| agent.dialect == Dialect::Canvas);
     agent.ok_or_else(|| Problem::operating(NO_AGENT))
 }
 

@@ -130,6 +130,7 @@ pub(super) async fn create(State(app): State<Arc<App>>, caller: Caller, body: Bo
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller, At(id): At<String>) -> Reply {
     caller.may(Scope::Read)?;
     let agent = app.host.store().agent_for(&caller.owner, &id).await?;
+    let agent = agent.filter(|agent| agent.dialect == Dialect::Canvas);
     let agent = agent.ok_or_else(|| Problem::data("canvas not found."))?;
     ok(whole(&app.host, &agent).await?)
 }

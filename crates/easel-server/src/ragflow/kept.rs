@@ -28,6 +28,7 @@ pub(super) struct Kept {
 }
 
 struct Credential {
+    number: usize,
     value: Arc<str>,
     /// Where a short one is looked for: what it says may stand elsewhere for other reasons.
     fields: Vec<String>,
@@ -43,15 +44,16 @@ impl Kept {
             let fields = found.entry(written.value.clone()).or_default();
             fields.push(field.to_owned());
         }
-        let credential = |(value, fields): (Arc<str>, _)| Credential {
+        let credential = |(number, (value, fields)): (usize, (Arc<str>, _))| Credential {
+            number,
             short: !Secret::new(&*value).is_masked(),
             value,
             fields,
         };
-        let values = found.into_iter().map(credential);
+        found.retain(|value, _| !value.trim().is_empty());
         Kept {
             hash: hash.clone(),
-            values: values.filter(|c| !c.value.trim().is_empty()).collect(),
+            values: found.into_iter().enumerate().map(credential).collect(),
         }
     }
 
@@ -64,25 +66,39 @@ impl Kept {
         if self.values.is_empty() {
             return;
         }
-        // What is part of another one comes after it.
-        let mut order: Vec<usize> = (0..self.values.len()).collect();
-        order.sort_by_key(|at| std::cmp::Reverse(self.values.get(*at).map(|c| c.value.len())));
         each_text(document, "", &mut |field, text| {
-            for number in &order {
-                let Some(credential) = self.values.get(*number) else {
-                    continue;
-                };
-                let here = match credential.short {
-                    true => {
-                        *text == *credential.value && credential.fields.iter().any(|f| f == field)
-                    }
-                    false => text.contains(&*credential.value) && !text.starts_with(MARK),
-                };
-                if here {
-                    *text = text.replace(&*credential.value, &self.mark(*number));
-                }
+            let here = |credential: &&Credential| match credential.short {
+                true => **text == *credential.value && credential.fields.iter().any(|f| f == field),
+                false => true,
+            };
+            let values = self.values.iter().filter(here);
+            if let Some(marked) = self.marked(text, &Vec::from_iter(values)) {
+                *text = marked;
             }
         });
+    }
+
+    /// A text with marks in it; `None` if there is no credential in it. Of two that begin at one place the longer one counts.
+    fn marked(&self, text: &str, credentials: &[&Credential]) -> Option<String> {
+        let mut marked = String::new();
+        let mut rest = text;
+        loop {
+            let places = credentials.iter().filter_map(|credential| {
+                let at = rest.find(&*credential.value)?;
+                Some((
+                    at,
+                    std::cmp::Reverse(credential.value.len()),
+                    credential.number,
+                ))
+            });
+            let Some((at, std::cmp::Reverse(length), number)) = places.min() else {
+                break;
+            };
+            marked.push_str(rest.get(..at)?);
+            marked.push_str(&self.mark(number));
+            rest = rest.get(at + length..)?;
+        }
+        (rest.len() < text.len()).then(|| marked + rest)
     }
 }
 
@@ -125,13 +141,18 @@ pub(super) async fn restore(
     }
     let mut lost = false;
     each_text(document, "", &mut |_, text| {
-        while let Some((hash, number, range)) = marks(text).into_iter().next() {
+        let mut restored = String::new();
+        let mut done = 0;
+        for (hash, number, range) in marks(text) {
             let value = named.get(hash).and_then(|values| values.get(number));
-            let Some(value) = value.cloned() else {
-                lost = true;
-                return;
-            };
-            text.replace_range(range, &value);
+            lost |= value.is_none();
+            restored.push_str(text.get(done..range.start).unwrap_or_default());
+            restored.push_str(value.map(|value| &**value).unwrap_or_default());
+            done = range.end;
+        }
+        if done > 0 {
+            restored.push_str(text.get(done..).unwrap_or_default());
+            *text = restored;
         }
     });
     match lost {
@@ -200,14 +221,15 @@ mod tests {
     use serde_json::json;
 
     fn kept(values: &[(&str, &str)]) -> Kept {
-        let credential = |(value, field): &(&str, &str)| Credential {
+        let credential = |(number, (value, field)): (usize, &(&str, &str))| Credential {
+            number,
             short: value.len() < 6,
             value: (*value).into(),
             fields: vec![(*field).to_owned()],
         };
         Kept {
             hash: "a".repeat(HASH).into(),
-            values: values.iter().map(credential).collect(),
+            values: values.iter().enumerate().map(credential).collect(),
         }
     }
 
@@ -230,6 +252,17 @@ mod tests {
         let mut document = json!({"key": "secret-and-more"});
         kept.withhold(&mut document);
         assert_eq!(document["key"], kept.mark(1));
+    }
+
+    #[test]
+    fn a_credential_that_looks_like_part_of_a_mark_breaks_none() {
+        let kept = kept(&[("aaaaaa", "key"), ("hunter22", "key")]);
+        let mut document = json!({"key": "hunter22 aaaaaa"});
+        kept.withhold(&mut document);
+        assert_eq!(
+            document["key"],
+            format!("{} {}", kept.mark(1), kept.mark(0))
+        );
     }
 
     #[test]

@@ -55,7 +55,11 @@ pub(super) async fn open(
         agent: agent.id.to_string(),
         owner: caller.owner.to_string(),
         user: user.unwrap_or_default().to_owned(),
-        name: name.chars().take(LONGEST_NAME).collect(),
+        name: name
+            .chars()
+            .filter(|c| *c != '\0')
+            .take(LONGEST_NAME)
+            .collect(),
         source: source.to_owned(),
         version: edition.version.to_string(),
         version_title: edition.title.to_string(),

@@ -58,7 +58,7 @@ pub(super) fn given(tags: Option<&Value>) -> Result<Option<Vec<Arc<str>>>, Probl
     let mut tags: Vec<Arc<str>> = Vec::new();
     for part in parts {
         // A comma separates tags wherever they are kept as one text.
-        let tag: Arc<str> = part.replace(',', " ").trim().into();
+        let tag: Arc<str> = part.replace([',', '\0'], " ").trim().into();
         if !tag.is_empty() && !tags.contains(&tag) {
             tags.push(tag);
         }

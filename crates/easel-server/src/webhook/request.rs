@@ -9,13 +9,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use easel_runtime::core::value::from_text;
-use easel_runtime::tools::files::FileContent;
 use easel_runtime::{Object, Value};
 use http_body_util::BodyExt;
 use url::form_urlencoded;
 
 use super::schema::Cleaned;
 use super::{Refusal, security};
+use crate::files;
+use crate::patience::TooSlow;
 
 /// Files in one request.
 const MAX_FILES: usize = 10;
@@ -61,9 +62,7 @@ pub async fn read_body(body: Body, limit: u64) -> Result<Bytes, Refusal> {
     let mut body = body;
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| {
-            Refusal::because("The request's body could not be read.", error.to_string())
-        })?;
+        let frame = frame.map_err(|error| unread(&error))?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
@@ -74,6 +73,18 @@ pub async fn read_body(body: Body, limit: u64) -> Result<Bytes, Refusal> {
         read.extend_from_slice(&data);
     }
     Ok(read.freeze())
+}
+
+/// What a body is told that did not arrive.
+fn unread(error: &axum::Error) -> Refusal {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(slow) = error.downcast_ref::<TooSlow>() {
+            return Refusal::new(format!("The request's body could not be read: {slow}."));
+        }
+        cause = error.source();
+    }
+    Refusal::because("The request's body could not be read.", error.to_string())
 }
 
 /// The content type of a request, without its parameters and in small letters; blank if there is none.
@@ -203,21 +214,9 @@ impl Request {
 /// # Errors
 /// It is neither.
 pub fn file_content(upload: &Upload) -> Result<Value, Refusal> {
-    let content = match std::str::from_utf8(&upload.bytes) {
-        _ if upload.media_type.starts_with("image/") => {
-            FileContent::image(upload.media_type.as_str(), &upload.bytes)
-        }
-        Ok(text) => FileContent::Text {
-            name: upload.name.clone(),
-            text: text.to_owned(),
-        },
-        Err(_) => {
-            return Err(Refusal::new(format!(
-                "The file {} is neither text nor an image, and can not be read.",
-                upload.name
-            )));
-        }
-    };
+    let content = files::content(&upload.name, &upload.media_type, upload.bytes.to_vec());
+    let content = content
+        .map_err(|why| Refusal::new(format!("The file {} can not be read: {why}", upload.name)))?;
     Ok(Value::from(content.rendered()))
 }
 

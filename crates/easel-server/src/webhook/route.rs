@@ -214,7 +214,7 @@ async fn answer(
     if let Some(refusal) = workflow.refusals().next() {
         return Err(Refusal::new(refusal.to_string()).into());
     }
-    let (request, cleaned) = parsed(app, &config, &parts, proof.as_ref(), body).await?;
+    let (request, cleaned) = parsed(&config, &parts, proof.as_ref(), body).await?;
     let reply = match &config.mode {
         Mode::Immediately(reply) => Some(reply.clone()?),
         Mode::Streaming => None,
@@ -237,7 +237,6 @@ async fn answer(
 }
 
 async fn parsed(
-    app: &App,
     config: &Config,
     parts: &Parts,
     proof: Option<&HeaderName>,
@@ -245,13 +244,7 @@ async fn parsed(
 ) -> Result<(Request, Cleaned), Refused> {
     let security = config.security.as_ref().map_err(Clone::clone)?;
     config.admit_content_type(&content_type(&parts.headers))?;
-    let body = tokio::time::timeout(app.settings.body_time, read_body(body, security.body_limit));
-    let body = body.await.map_err(|_| {
-        let seconds = app.settings.body_time.as_secs();
-        Refusal::new(format!(
-            "The request's body did not arrive within {seconds} s."
-        ))
-    })??;
+    let body = read_body(body, security.body_limit).await?;
     let query = parts.uri.query().unwrap_or_default();
     let request = Request::parse(query, &parts.headers, proof, body).await?;
     let cleaned = config.schema.project(&request)?;

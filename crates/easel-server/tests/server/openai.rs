@@ -331,6 +331,56 @@ async fn a_question_is_text_and_a_form() {
 }
 
 #[tokio::test]
+async fn an_answer_that_fits_nothing_is_asked_for_again() {
+    let mut two = form();
+    let fields =
+        json!({"name": {"name": "Name", "type": "line"}, "town": {"name": "Town", "type": "line"}});
+    two["components"]["UserFillUp:Ask"]["obj"]["params"]["inputs"] = fields;
+    let (server, agent, key) = with(&two).await;
+    let ask = |input: &str, previous: &Json| json!({"model": agent, "input": input, "previous_response_id": previous});
+    let (_, asked) = post(&server, &key, "/v1/responses", ask("hi", &Json::Null)).await;
+    let (status, again) = post(&server, &key, "/v1/responses", ask("Ann", &asked["id"])).await;
+    assert_eq!((status, &again["status"]), (200, &json!("completed")));
+    assert_eq!(again["output"][0]["content"][0]["text"], "Who are you?");
+    assert_eq!(again["easel"]["waiting"]["fields"]["town"]["name"], "Town");
+    let path = format!("/v1/responses/{}", again["id"].as_str().unwrap());
+    assert_eq!(get(&server, &key, &path).await.1["output"], again["output"]);
+    let mut body = ask("", &again["id"]);
+    body["inputs"] = json!({"name": "Ann", "town": "Rome"});
+    let (_, answered) = post(&server, &key, "/v1/responses", body).await;
+    assert_eq!(answered["output"][0]["content"][0]["text"], "Hello Ann.");
+}
+
+#[tokio::test]
+async fn files_come_with_a_message() {
+    let shows = canvas(&[(
+        "Message:Files",
+        "Message",
+        json!({"content": ["{sys.query}: {sys.files}"]}),
+    )]);
+    let (server, agent, key) = with(&shows).await;
+    let content = json!([
+        {"type": "text", "text": "read"},
+        {"type": "file", "file": {"filename": "a.txt", "file_data": "data:text/plain;base64,aGVsbG8="}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}},
+    ]);
+    let body = json!({"model": agent, "messages": [{"role": "user", "content": content}]});
+    let (status, answer) = chat(&server, &key, body).await;
+    let said = answer["choices"][0]["message"]["content"]
+        .as_str()
+        .unwrap_or_default();
+    assert_eq!(status, 200, "{answer}");
+    assert!(
+        said.contains("hello") && said.contains("data:image/png;base64,UE5H"),
+        "{said}"
+    );
+    let content =
+        json!([{"type": "image_url", "image_url": {"url": "http://169.254.169.254/x.png"}}]);
+    let body = json!({"model": agent, "messages": [{"role": "user", "content": content}]});
+    assert_eq!(chat(&server, &key, body).await.0, 400);
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_said_as_clients_read_it() {
     let (server, agent, key) = with(&echo()).await;
     let wrong = [
@@ -637,6 +687,18 @@ async fn canvas_clients_speak_it_in_their_own_form() {
     assert_eq!(
         chunks.last().unwrap()["choices"][0]["finish_reason"],
         "stop"
+    );
+
+    // The same by the flag of the route that all canvas clients use.
+    let body = json!({"agent_id": agent, "openai-compatible": true, "messages": says("tell")});
+    let (_, flagged) = post(&server, &key, "/api/v1/agents/chat/completions", body).await;
+    assert_eq!(
+        (&flagged["object"], &flagged["model"]),
+        (&answer["object"], &json!(agent))
+    );
+    assert_eq!(
+        flagged["choices"][0]["message"]["content"],
+        "Once upon a time."
     );
 
     let (status, none) = post(&server, &key, &path, json!({"messages": []})).await;

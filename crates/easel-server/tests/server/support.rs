@@ -149,6 +149,11 @@ impl TestServer {
         self.store.close().await;
     }
 
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A URL of it.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)

@@ -240,3 +240,18 @@ both! {
         }
     }
 }
+
+both! {
+    async fn whose_a_document_is_follows_from_agents_and_their_versions(bench) {
+        let store = &bench.store;
+        let mine = agent(store, "me", "Mine").await;
+        let theirs = agent(store, "you", "Theirs").await;
+        let old = document(store, "{\"old\": 1}").await;
+        save(store, &mine.id, "{\"old\": 1}", false).await;
+        save(store, &mine.id, "{\"new\": 1}", false).await;
+        assert!(store.owns_document("me", &old).await.unwrap(), "a version");
+        assert!(!store.owns_document("you", &old).await.unwrap());
+        assert!(store.has_document(&mine.id, &old).await.unwrap());
+        assert!(!store.has_document(&theirs.id, &old).await.unwrap());
+    }
+}

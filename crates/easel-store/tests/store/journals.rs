@@ -89,6 +89,29 @@ both! {
         assert_eq!(bench.read("a").await.unwrap().len(), 50);
     }
 
+    async fn a_write_that_is_given_up_half_way_leaves_a_journal_that_goes_on(bench) {
+        bench.append(first("a", "me")).await.unwrap();
+        for _ in 0..50 {
+            let there = bench.read("a").await.unwrap().len() as u64;
+            // It begins and is dropped: whether it is written is anybody's guess.
+            let given_up = bench.append(later("a", there, vec![completed(there, 1)]));
+            let _ = futures::FutureExt::now_or_never(given_up);
+            loop {
+                let there = bench.read("a").await.unwrap().len() as u64;
+                match bench.append(later("a", there, vec![completed(there, 2)])).await {
+                    Err(JournalError::Taken { .. }) => {}
+                    written => break written.unwrap(),
+                }
+            }
+        }
+        let events = bench.read("a").await.unwrap();
+        let places = events.iter().zip(0..).skip(1);
+        for (event, place) in places {
+            assert!([completed(place, 1), completed(place, 2)].contains(event), "{place}");
+        }
+        assert!(events.len() > 50);
+    }
+
     async fn many_runs_share_a_commit(bench) {
         let begun = (0..1_000).map(|n| {
             let store = bench.store.clone();

@@ -263,3 +263,28 @@ async fn lists_hold_at_a_hundred_thousand_runs() {
         100_000
     );
 }
+
+#[tokio::test]
+async fn stores_in_schemas_of_one_database_do_not_see_each_other() {
+    let Some(cluster) = postgres_for_tests::cluster() else {
+        return;
+    };
+    let database = Location::Database(cluster.database().await);
+    let mut stores = Vec::new();
+    for name in ["one", "two"] {
+        let place = easel_store::make_schema(&database, name).await.unwrap();
+        stores.push(Store::open(&place).await.unwrap());
+    }
+    stores[0].append(first("a", "me")).await.unwrap();
+    assert_eq!(stores[0].read("a").await.unwrap().len(), 1);
+    assert_eq!(stores[1].read("a").await.unwrap().len(), 0);
+    for store in stores {
+        store.close().await;
+    }
+    easel_store::drop_schema(&database, "one").await.unwrap();
+    easel_store::make_schema(&database, "one").await.unwrap();
+    let odd = easel_store::make_schema(&database, "x; DROP SCHEMA two").await;
+    assert!(matches!(odd, Err(StoreError::Open { .. })));
+    let folder = Location::Folder("data".into());
+    assert!(easel_store::make_schema(&folder, "one").await.is_err());
+}

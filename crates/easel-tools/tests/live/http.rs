@@ -452,3 +452,19 @@ async fn the_deployments_own_proxy_takes_everything() {
     );
     assert_eq!(proxy.seen().len(), 1);
 }
+
+#[tokio::test]
+async fn a_file_is_fetched_as_it_is_through_the_guard_and_up_to_a_size() {
+    const BYTES: [u8; 4] = [0x89, b'P', 0xff, 0];
+    let server = Server::start(|_| respond(200, ("Content-Type", "image/png"), BYTES.to_vec()));
+    let server = server.await;
+    let request = || HttpRequest::new("GET", server.url("/a.png"));
+    let open = sender(&["127.0.0.1"]);
+    let fetched = open.fetch(request(), 4).await.unwrap();
+    assert_eq!(fetched.bytes, BYTES);
+    assert_eq!(fetched.media_type.as_deref(), Some("image/png"));
+    let large = open.fetch(request(), 3).await;
+    assert!(matches!(large, Err(ToolError::TooLarge { limit: 3, .. })));
+    let guarded = sender(&[]).fetch(request(), 4).await;
+    assert!(matches!(guarded, Err(ToolError::Blocked(_))));
+}

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use easel_runtime::canvas::document::Document;
 use easel_runtime::clock::StandingClock;
+use easel_runtime::components::HistoryEntry;
 use easel_runtime::core::bind::Activation;
 use easel_runtime::core::event::{Event, Fact};
 use easel_runtime::{
-    Decision, Ending, Engine, Input, Journal, Origin, RunLimits, ScriptedWorld, Standing,
-    Timestamp, UncertainWrite, Workflow,
+    Conversation, Decision, Ending, Engine, Input, Journal, Origin, RunLimits, Said, ScriptedWorld,
+    Standing, Timestamp, UncertainWrite, Workflow,
 };
 use easel_server::host::{Busy, Host, HostError, HostLimits, Message, TurnEnd};
 use easel_store::{Dialect, Location, NewSession, RunFilter, RunRecord, Store};
@@ -50,6 +52,8 @@ pub struct Spec {
     pub graph: bool,
     /// What is said, turn by turn, in the form of a case's `turns.json`.
     pub turns: Vec<Json>,
+    /// Whether the conversation goes on from what the canvas holds.
+    pub goes_on: bool,
     /// Whether questions that are left are answered with example values.
     pub examples: bool,
     /// The script of the world.
@@ -160,15 +164,18 @@ async fn live_on(spec: &Spec, life: &Life<'_>) -> Result<Outcome, Problem> {
     let host = Host::new(store.clone(), engine, HostLimits::default());
     let _ = canceller.set(Arc::downgrade(&host));
     host.recover().await.map_err(failed)?;
+    let workflow = host.workflow(&document).await.map_err(failed)?;
     if !spec.graph && store.session(SESSION).await.map_err(failed)?.is_none() {
+        let held = workflow.canvas().filter(|_| spec.goes_on);
         let session = NewSession {
             id: Some(SESSION.to_owned()),
             document: document.to_string(),
+            conversation: held.map(lasting).unwrap_or_default(),
+            said: held.map(said).unwrap_or_default(),
             ..NewSession::default()
         };
         store.create_session(session).await.map_err(failed)?;
     }
-    let workflow = host.workflow(&document).await.map_err(failed)?;
     let mut living = Living {
         spec,
         life,
@@ -183,6 +190,31 @@ async fn live_on(spec: &Spec, life: &Life<'_>) -> Result<Outcome, Problem> {
     let outcome = std::mem::take(&mut living.outcome);
     store.close().await;
     Ok(outcome)
+}
+
+/// What a canvas holds of an earlier conversation.
+fn lasting(canvas: &Document) -> Conversation {
+    let mut variables = canvas.globals();
+    // It follows from what was said.
+    variables.shift_remove("sys.history");
+    let memory = canvas.memory().into_iter();
+    Conversation {
+        variables,
+        memory: memory.map(|entry| entry.to_vec().into()).collect(),
+        ..Conversation::default()
+    }
+}
+
+/// What was said in it.
+fn said(canvas: &Document) -> Vec<Said> {
+    let entry = |entry: easel_runtime::canvas::state::HistoryEntry| Said {
+        entry: HistoryEntry::new(&entry.role, entry.payload),
+        run: "".into(),
+        at: NOW,
+        files: Vec::new(),
+        reference: None,
+    };
+    canvas.history().into_iter().map(entry).collect()
 }
 
 /// The engine: a scripted world, a clock that stands still, a journal that may die.
@@ -414,6 +446,7 @@ impl Living<'_> {
                 "standing": run.standing,
                 "usage": run.usage,
                 "messages": moments::messages(&log),
+                "nodes": moments::finished(&log),
             }));
         }
         let conversation = store.conversation(SESSION).await.map_err(failed)?;
@@ -440,7 +473,7 @@ impl Living<'_> {
         Ok(())
     }
 
-    async fn said(&self) -> Result<Vec<easel_runtime::components::HistoryEntry>, Problem> {
+    async fn said(&self) -> Result<Vec<HistoryEntry>, Problem> {
         let conversation = self.host.store().conversation(SESSION).await;
         let (_, said) = conversation.map_err(failed)?.unwrap_or_default();
         Ok(said.into_iter().map(|said| said.entry).collect())

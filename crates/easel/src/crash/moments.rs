@@ -153,3 +153,22 @@ pub fn messages(log: &[Logged]) -> Vec<Json> {
     }
     messages
 }
+
+/// Every firing of a node that came to its end, with what it put out; in order of their text, as those of parallel branches
+/// may end in any order.
+pub fn finished(log: &[Logged]) -> Vec<Json> {
+    let ends = log.iter().filter(|logged| logged.name() == "node_finished");
+    let mut nodes: Vec<Json> = ends
+        .map(|logged| {
+            let data: Json = serde_json::from_str(logged.data()).unwrap_or_default();
+            let mut outputs = data["outputs"].clone();
+            if let Some(outputs) = outputs.as_object_mut() {
+                // Times.
+                outputs.retain(|name, _| !name.starts_with('_'));
+            }
+            json!({"node": data["component_id"], "outputs": outputs, "error": data["error"]})
+        })
+        .collect();
+    nodes.sort_by_key(Json::to_string);
+    nodes
+}

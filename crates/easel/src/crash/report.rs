@@ -81,11 +81,13 @@ impl Report {
     /// Writes the last lines for people.
     pub fn print_summary(&self) {
         let seconds = self.milliseconds as f64 / 1000.0;
+        let kills = match self.kills.len() {
+            1 => "1 kill".to_owned(),
+            kills => format!("{kills} kills"),
+        };
         let mut line = format!(
-            "{}: {} kills in {seconds:.1} s: {} same",
-            self.file,
-            self.kills.len(),
-            self.same
+            "{}: {kills} in {seconds:.1} s: {} same",
+            self.file, self.same
         );
         if self.undecided > 0 {
             line += &format!(", {} wait for a decision", self.undecided);

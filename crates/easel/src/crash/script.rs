@@ -17,6 +17,8 @@ pub struct Script {
     pub source: Source,
     /// What is said, turn by turn.
     pub turns: Vec<Json>,
+    /// Whether the conversation goes on from what the canvas holds.
+    pub goes_on: bool,
     /// Whether questions that are left are answered with example values.
     pub examples: bool,
     /// The script of the world.
@@ -35,15 +37,16 @@ impl Script {
             Some(turns) => {
                 let canvas = in_folder("canvas.json");
                 let file = canvas.unwrap_or_else(|| folder.clone());
-                (file, of_case(&turns)?, in_folder("llm.json"))
+                (file, Some(of_case(&turns)?), in_folder("llm.json"))
             }
-            None => (folder.clone(), Vec::new(), None),
+            None => (folder.clone(), None, None),
         };
         let source = Source::read(&file)?;
-        let of_case = !turns.is_empty() && !said;
-        let turns = match of_case {
-            true => turns,
-            false => given(arguments)?,
+        let case = turns.filter(|_| !said);
+        let examples = case.is_none();
+        let (turns, goes_on) = match case {
+            Some(case) => case,
+            None => (given(arguments)?, false),
         };
         let world = match arguments.world.clone().or(world) {
             Some(path) => read::json(&path)?,
@@ -52,7 +55,8 @@ impl Script {
         Ok(Script {
             source,
             turns,
-            examples: !of_case,
+            goes_on,
+            examples,
             world,
         })
     }
@@ -78,8 +82,9 @@ impl Script {
     }
 }
 
-/// The turns of a case folder. What somebody does in the midst of a turn cannot be done in the same moment of each life.
-fn of_case(path: &PathBuf) -> Result<Vec<Json>, Problem> {
+/// The turns of a case folder, and whether they go on from what the canvas holds. What somebody does in the midst of a turn
+/// cannot be done in the same moment of each life.
+fn of_case(path: &PathBuf) -> Result<(Vec<Json>, bool), Problem> {
     let file: Json = read::json(path)?;
     let turns = file.get("turns").and_then(Json::as_array);
     let turns = turns.cloned().unwrap_or_default();
@@ -88,15 +93,17 @@ fn of_case(path: &PathBuf) -> Result<Vec<Json>, Problem> {
             .iter()
             .any(|key| turn.get(key).is_some_and(|value| !value.is_null()))
     };
-    let goes_on = file.get("reset").and_then(Json::as_bool) == Some(false);
-    if goes_on || turns.iter().any(interrupted) {
+    if turns.iter().any(interrupted) {
         return Err(Problem::usage(format!(
-            "{} cancels, disconnects or goes on from what the canvas holds, which a crash test cannot do.",
+            "{} cancels or disconnects in the midst of a turn, which a crash test cannot do.",
             path.display()
         ))
-        .fix("Take it out. A model's rule with `cancel: true` cancels at the same place each time."));
+        .fix(
+            "Take it out. A model's rule with `cancel: true` cancels at the same place each time.",
+        ));
     }
-    Ok(turns)
+    let goes_on = file.get("reset").and_then(Json::as_bool) == Some(false);
+    Ok((turns, goes_on))
 }
 
 /// The turns that the command line gives.

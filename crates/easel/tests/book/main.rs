@@ -23,7 +23,7 @@ use page::{Block, Section};
 use serde_json::Value as Json;
 
 /// The pages whose commands are run.
-const RUN: [&str; 10] = [
+const RUN: [&str; 11] = [
     "graphs.md",
     "graph-kinds.md",
     "graph-control-flow.md",
@@ -32,6 +32,7 @@ const RUN: [&str; 10] = [
     "packages.md",
     "python-api.md",
     "converting.md",
+    "durability.md",
     "differences-neurosurfer.md",
     "upgrading.md",
 ];

@@ -5,11 +5,12 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 14] = [
+    let verbs: [&[&str]; 15] = [
         &["--help"],
         &["run", "--help"],
         &["check", "--help"],
         &["test", "--help"],
+        &["crash-test", "--help"],
         &["explain", "--help"],
         &["components", "--help"],
         &["export", "--help"],

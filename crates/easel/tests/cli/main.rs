@@ -8,6 +8,7 @@ mod crash;
 mod easel;
 mod graphs;
 mod help;
+mod load;
 mod model;
 mod package;
 mod python;

@@ -388,3 +388,26 @@ async fn streams_of_clients_are_counted_while_they_are_open() {
     drop(Stream::new(stream));
     until("it is gone", || open() == 0).await;
 }
+
+/// The official client, as a script that fails where the client would.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_mcp_client_can_use_it() {
+    let Ok(python) = std::env::var("EASEL_MCP_PYTHON") else {
+        eprintln!("SKIPPED: tests/clients/mcp.sh installs the official MCP client and runs it.");
+        return;
+    };
+    let server = TestServer::start().await;
+    released(&server, LOCAL, "Echo", &echo()).await;
+    released(&server, LOCAL, "Greeter", &form()).await;
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/clients/mcp_python.py"
+    );
+    let mut client = std::process::Command::new(python);
+    client.arg(script).env("EASEL_URL", server.url(""));
+    let output = tokio::task::spawn_blocking(move || client.output());
+    let output = output.await.unwrap().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    print!("{told}");
+}

@@ -123,7 +123,7 @@ async fn stored(chunk: &str, passes: u32) -> u64 {
     let server = TestServer::with_world(world).await;
     let ada = Client::of(&server, "ada").await;
     let agent = ada.agent("Loop", &appending(passes)).await;
-    let database = server.path.join("easel.db");
+    let database = server.path().join("easel.db");
     let stream = ada.follow(json!({"agent_id": agent, "query": "go"})).await;
     assert_eq!(
         stream.said(),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::support::TestServer;
 
@@ -10,7 +10,15 @@ use crate::support::TestServer;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_client_makes_and_asks_an_agent_of_each_template() {
     if std::env::var("EASEL_CLIENTS").is_ok_and(|on| on == "1") {
-        let world = json!({"llm": {}, "default_reply": "A scripted answer."});
+        let rule = |component: &str, reply: Json| json!({"match": {"component": component}, "reply": reply.to_string()});
+        let read = json!({"urgency": "normal", "topic": "Shop", "summary": "A question."});
+        let data = json!({"vendor": "Lamps Ltd", "number": "17", "date": "2026-11-02", "currency": "EUR", "total": 99.5, "lines": []});
+        let rules = [
+            rule("Agent:Read", read),
+            rule("Agent:Judge", json!({"verdict": "good", "feedback": ""})),
+            rule("Agent:Extract", data),
+        ];
+        let world = json!({"rules": rules, "default_reply": "A scripted answer."});
         let server = TestServer::with_world(world).await;
         let key = server.key("ada", &["read", "run", "write"]).await;
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
