@@ -5,7 +5,7 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 0] = [
+    let verbs: [&[&str]; 20] = [
         &["--help"],
         &["run", "--help"],
         &["serve", "--help"],
