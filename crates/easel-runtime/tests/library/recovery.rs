@@ -323,7 +323,11 @@ fn a_run_that_waits_is_taken_up_and_nothing_is_written() {
             "UserFillUp",
             json!({"inputs": {"z": {"type": "line"}}}),
         ),
-        ("Message:M", "Message", json!({"content": ["{UserFillUp:G@z}"]})),
+        (
+            "Message:M",
+            "Message",
+            json!({"content": ["{UserFillUp:G@z}"]}),
+        ),
     ]);
     let workflow = Arc::new(engine.load(&text).unwrap());
     let session = || {
@@ -332,7 +336,10 @@ fn a_run_that_waits_is_taken_up_and_nothing_is_written() {
         Session::kept(engine, workflow, "s".into(), kept.conversation, kept.said)
     };
     let fields = |fields: &[&str]| Input {
-        inputs: fields.iter().map(|f| ((*f).into(), Value::from("a"))).collect(),
+        inputs: fields
+            .iter()
+            .map(|f| ((*f).into(), Value::from("a")))
+            .collect(),
         ..Input::default()
     };
     let begun = block_on(session().turn(fields(&["topic"]), &mut |_| {}));
@@ -344,7 +351,10 @@ fn a_run_that_waits_is_taken_up_and_nothing_is_written() {
     assert_eq!(ending, Ending::Waiting);
     assert_eq!(disk.kept().batches, before.batches, "nobody answered");
     // Each answer comes to a process that knows only the journal.
-    for (answer, ending) in [(&["x", "y"][..], Ending::Waiting), (&["z"], Ending::Finished)] {
+    for (answer, ending) in [
+        (&["x", "y"][..], Ending::Waiting),
+        (&["z"], Ending::Finished),
+    ] {
         let mut next = session();
         next.take_up(disk.kept().events).unwrap();
         let ended = block_on(next.turn(fields(answer), &mut |_| {})).unwrap();
