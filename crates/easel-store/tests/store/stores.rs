@@ -128,7 +128,7 @@ both! {
         let folder = tempfile::tempdir().unwrap();
         let location = match bench.is_sqlite() {
             true => Location::Folder(folder.path().join("new")),
-            false => Location::Database(crate::postgres::cluster().unwrap().database().await),
+            false => Location::Database(postgres_for_tests::cluster().unwrap().database().await),
         };
         let opening = (0..4).map(|_| {
             let location = location.clone();
