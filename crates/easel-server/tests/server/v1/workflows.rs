@@ -310,11 +310,11 @@ async fn a_graph_that_is_shared_with_a_team_is_run_by_its_members_and_deleted_by
     let (status, refused) = bo.delete("/v1/workflows/greet").await;
     assert_eq!(status, StatusCode::FORBIDDEN, "{refused}");
     // Bo's own graph of that name comes first.
-    let own = GRAPH.replace("Hello {topic}!", "Mine");
+    let own = GRAPH.replace("Hello {topic}!", "Mine, {topic}.");
     let (status, _) = bo
         .send(Method::POST, "/v1/workflows", "application/yaml", own)
         .await;
     assert_eq!(status, StatusCode::CREATED);
     let (_, run) = bo.post("/v1/workflows/greet/runs", &asked).await;
-    assert_eq!(run["final"]["second"], "Mine");
+    assert_eq!(run["final"]["second"], "Mine, Bo.");
 }
