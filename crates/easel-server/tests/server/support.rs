@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use easel_runtime::models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo};
-use easel_runtime::{Engine, Journal, Origin, ScriptedWorld};
+use easel_runtime::{Engine, Origin, ScriptedWorld};
 use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
 use easel_server::{App, Settings, router, serve};
@@ -199,11 +199,6 @@ impl TestServer {
             ..NewSession::default()
         };
         self.store.create_session(new).await.unwrap().id
-    }
-
-    /// What the journal has of a run.
-    pub async fn journal(&self, run: &str) -> usize {
-        self.store.read(run).await.unwrap().len()
     }
 }
 
