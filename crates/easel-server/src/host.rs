@@ -256,10 +256,25 @@ impl Host {
     /// # Errors
     /// There is no such run, or it does not wait.
     pub async fn answer(self: &Arc<Self>, run: &str, input: Input) -> Result<Arc<Live>, HostError> {
+        self.answer_to(run, None, input).await
+    }
+
+    /// Answers a run that waits, if it waits with this question: the length that its journal had when it asked. So what is
+    /// sent twice is not taken for an answer to the next question.
+    ///
+    /// # Errors
+    /// As [`Host::answer`]; it waits with another question.
+    pub async fn answer_to(
+        self: &Arc<Self>,
+        run: &str,
+        question: Option<u64>,
+        input: Input,
+    ) -> Result<Arc<Live>, HostError> {
         let owner = self.record(run).await?.origin.owner;
         self.owns_files(&input, &owner).await?;
-        let waits = |standing: &Standing| match standing {
-            Standing::Waiting { .. } => Ok(()),
+        let open = |record: &RunRecord| question.is_none_or(|number| number == record.entries);
+        let waits = |record: &RunRecord| match &record.standing {
+            Standing::Waiting { .. } if open(record) => Ok(()),
             other => Err(HostError::NotWaiting {
                 run: run.to_owned(),
                 state: other.name(),
@@ -279,7 +294,7 @@ impl Host {
         activation: u64,
         decision: Decision,
     ) -> Result<Arc<Live>, HostError> {
-        let uncertain = |standing: &Standing| match standing {
+        let uncertain = |record: &RunRecord| match &record.standing {
             Standing::Uncertain { .. } => Ok(()),
             other => Err(HostError::NotUncertain {
                 run: run.to_owned(),
@@ -306,7 +321,7 @@ impl Host {
             run: run.to_owned(),
             state,
         };
-        let runs = |standing: &Standing| match standing {
+        let runs = |record: &RunRecord| match &record.standing {
             Standing::Running => Ok(()),
             other => Err(nothing(other.name())),
         };

@@ -117,7 +117,7 @@ impl Host {
     pub(super) async fn reopened(
         self: &Arc<Self>,
         run: &str,
-        suits: impl Fn(&Standing) -> Result<(), HostError>,
+        suits: impl Fn(&RunRecord) -> Result<(), HostError>,
     ) -> Result<Work, HostError> {
         let place = self.place()?;
         let record = self.record(run).await?;
@@ -133,7 +133,7 @@ impl Host {
                 state: record.standing.name(),
             });
         }
-        suits(&record.standing)?;
+        suits(&record)?;
         if self.live(run).is_some() {
             return Err(HostError::Elsewhere(run.to_owned()));
         }

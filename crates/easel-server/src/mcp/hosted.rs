@@ -250,7 +250,7 @@ impl Agents for Hosted {
             inputs: self.with_files(caller, &fields, answer.fields).await?,
             ..Input::default()
         };
-        let live = self.0.answer(&record.id, input).await?;
+        let live = self.0.answer_to(&record.id, Some(number), input).await?;
         accepted(&live).await?;
         Ok(self.running(live))
     }

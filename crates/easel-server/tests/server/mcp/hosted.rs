@@ -172,6 +172,43 @@ async fn a_run_that_waits_is_answered_by_any_client_of_its_owner_after_a_restart
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_comes_twice_at_once_answers_one_question() {
+    let server = TestServer::start().await;
+    let ask = |tips: &str| {
+        let field = json!({"name": {"name": "Name", "type": "line", "optional": false}});
+        json!({"enable_tips": true, "tips": tips, "inputs": field})
+    };
+    let names = json!({"content": ["{UserFillUp:A@name} and {UserFillUp:B@name}"]});
+    let pair = canvas(&[
+        ("UserFillUp:A", "UserFillUp", ask("The first?")),
+        ("UserFillUp:B", "UserFillUp", ask("The second?")),
+        ("Message:M", "Message", names),
+    ]);
+    released(&server, "ada", "Pair", &pair).await;
+    let key = server.key("ada", &["read", "run"]).await;
+    let client = client(&server, &key, forms());
+    let call = json!({"name": "pair", "arguments": {"query": "hi"}});
+    let answered = |question: &Value, name: &str| {
+        let mut retry = call.clone();
+        retry["requestState"] = question["requestState"].clone();
+        retry["inputResponses"] =
+            json!({"answers": {"action": "accept", "content": {"name": name}}});
+        retry
+    };
+    let question = client.result("tools/call", call.clone()).await;
+    let retry = answered(&question, "Ada");
+    let both = [0; 8].map(|_| client.result("tools/call", retry.clone()));
+    let both = futures::future::join_all(both).await;
+    for next in &both {
+        let form = &next["inputRequests"]["answers"]["params"];
+        assert_eq!(form["message"], "The second?", "{next}");
+        assert_eq!(next["requestState"], both[0]["requestState"]);
+    }
+    let done = client.result("tools/call", answered(&both[0], "Bob")).await;
+    assert_eq!(text(&done), "Ada and Bob");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn in_a_session_the_user_of_the_client_answers_the_agent() {
     let server = TestServer::start().await;
     released(&server, "ada", "Greeter", &form()).await;
