@@ -9,7 +9,10 @@ use super::{Busy, HostError};
 
 /// The lanes of all conversations in which somebody drives or waits.
 #[derive(Clone, Default)]
-pub(super) struct Lanes(Arc<Mutex<HashMap<Arc<str>, Weak<tokio::sync::Mutex<()>>>>>);
+pub(super) struct Lanes(Arc<Mutex<BySession>>);
+
+/// The lane of each conversation, as long as somebody holds it or waits for it.
+type BySession = HashMap<Arc<str>, Weak<tokio::sync::Mutex<()>>>;
 
 /// The right to drive in a conversation. Dropped, it goes to whoever waits.
 pub(super) struct Lane {
@@ -46,7 +49,7 @@ impl Lanes {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Weak<tokio::sync::Mutex<()>>>> {
+    fn lock(&self) -> MutexGuard<'_, BySession> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -401,7 +401,7 @@ async fn view(app: &App, agent: &AgentRecord) -> Result<WorkflowView, Problem> {
     let read = move || {
         let package = Package::from_archive(&bytes).ok();
         let allowed = engine.python_allowed();
-        let shown = workflow.as_ref().map(|workflow| Shown {
+        workflow.as_ref().map(|workflow| Shown {
             graph: graph_of(workflow),
             source: source_of(workflow),
             files: package
@@ -415,8 +415,7 @@ async fn view(app: &App, agent: &AgentRecord) -> Result<WorkflowView, Problem> {
             ),
             validation: Validation::of(&engine.check(workflow)),
             inputs: json(&workflow.inputs()),
-        });
-        shown
+        })
     };
     let shown = tokio::task::spawn_blocking(read).await.ok().flatten();
     let (validation, inputs, graph, source, files, requirements) = match shown {
