@@ -60,7 +60,7 @@ post() {
 member() {
     python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
-graph='{"name": "judged", "graph": {"nodes": [{"id": "a", "kind": "output", "value": "b"}]}}'
+graph='{"name": "judged", "graph": {"name": "judged", "nodes": [{"id": "a", "kind": "output", "value": "b"}]}}'
 agent=$(post /v1/workflows "$graph" | member id)
 run=$(post /v1/workflows/judged/runs '{"wait": true}' | member id)
 session=$(post "/v1/agents/$agent/sessions" '{}' | member id)
@@ -107,13 +107,14 @@ judge() {
     local configuration="$1"
     shift
     "$program" --config-file "$configuration" run "$url/openapi.json" \
-        -H "Authorization: Bearer $key" --request-timeout 20 --workers 2 --no-color \
+        -H "Authorization: Bearer $key" --request-timeout 20 --workers 1 --no-color \
         --max-examples "${EASEL_EXAMPLES:-25}" --generation-database none --continue-on-failure \
         --suppress-health-check all --warnings off "$@"
 }
 status=0
 echo '== ids that are made up'
-judge "$work/odd.toml" --checks "$ours" --include-path-regex "$own" || status=$?
+# What is wrong with a workflow is what `validate` answers with 200.
+judge "$work/odd.toml" --checks "$ours" --include-path-regex "$own" --exclude-path /v1/workflows/validate || status=$?
 echo '== ids of what is there'
 judge "$work/known.toml" --checks "$strict" --include-path-regex '^/v1/(workflows|agents|sessions|runs)/' \
     --exclude-method DELETE --phases coverage,fuzzing || status=$?

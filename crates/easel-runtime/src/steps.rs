@@ -89,6 +89,7 @@ pub fn steps(
 ) -> Vec<StepRecord> {
     restore_history(&mut journal, said);
     let usage = usage_of(&journal);
+    let last = journal.last().map(|event| event.at).unwrap_or_default();
     let replayed = Machine::replay(workflow.compiled.clone(), journal);
     let Some((machine, reactions)) = replayed else {
         return Vec::new();
@@ -98,6 +99,7 @@ pub fn steps(
         usage,
         made: Vec::new(),
         places: HashMap::new(),
+        last,
     };
     let observations = reactions
         .into_iter()
@@ -139,6 +141,8 @@ struct Steps<'a> {
     made: Vec<StepRecord>,
     /// Where each attempt stands among those made.
     places: HashMap<(Activation, u32), usize>,
+    /// When the journal's last event happened.
+    last: Timestamp,
 }
 
 impl Steps<'_> {
@@ -222,7 +226,8 @@ impl Steps<'_> {
                 _ => StepState::Running,
             },
             outputs: ports.unwrap_or_default(),
-            started: machine.attempt_began(activation).unwrap_or_default(),
+            // A form makes no attempt. It is open since the last event at the latest.
+            started: machine.attempt_began(activation).unwrap_or(self.last),
             ..named
         });
     }

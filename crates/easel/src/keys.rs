@@ -39,7 +39,7 @@ async fn new(arguments: &NewKeyArguments) -> Result<Exit, Problem> {
         .await
         .map_err(data::problem)?
         .is_empty();
-    let scopes = match arguments.scope.as_slice() {
+    let scopes = match arguments.scopes.as_slice() {
         [] => vec![Scope::Read, Scope::Run, Scope::Write],
         scopes => scopes.to_vec(),
     };

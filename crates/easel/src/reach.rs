@@ -173,13 +173,11 @@ impl Reach {
     pub async fn actor(&self, world: &WorldArguments) -> Result<Actor, Problem> {
         if let Location::Folder(folder) = self.store.location() {
             if let Some(remote) = server_of(folder)? {
-                // A server that was killed leaves its note behind.
-                match remote
-                    .ask(Ask::get(&LOCAL.into(), "/healthz".to_owned()))
-                    .await
-                {
-                    Ok(_) => return Ok(Actor::Server(remote)),
-                    Err(NoAnswer::Gone(_)) => {}
+                // A server that was killed leaves its note behind, and another one may be where it was.
+                let known = Ask::get(&LOCAL.into(), "/v1/runs?limit=1".to_owned());
+                match remote.ask(known).await {
+                    Ok(answer) if answer.status == 200 => return Ok(Actor::Server(remote)),
+                    Ok(_) | Err(NoAnswer::Gone(_) | NoAnswer::Unreadable(_)) => {}
                     Err(error) => return Err(unanswered(error)),
                 }
             }

@@ -307,3 +307,57 @@ fn the_journal_of_a_kept_conversation_does_not_repeat_it() {
         "{told}"
     );
 }
+
+#[test]
+fn a_run_that_waits_is_taken_up_and_nothing_is_written() {
+    let disk = Disk::new(Kept::default(), None);
+    let engine = Engine::builder().journal(disk.clone()).build().unwrap();
+    let text = canvas(&[
+        (
+            "UserFillUp:F",
+            "UserFillUp",
+            json!({"inputs": {"x": {"type": "line"}, "y": {"type": "line"}}}),
+        ),
+        (
+            "UserFillUp:G",
+            "UserFillUp",
+            json!({"inputs": {"z": {"type": "line"}}}),
+        ),
+        ("Message:M", "Message", json!({"content": ["{UserFillUp:G@z}"]})),
+    ]);
+    let workflow = Arc::new(engine.load(&text).unwrap());
+    let session = || {
+        let kept = disk.kept();
+        let (engine, workflow) = (engine.clone(), workflow.clone());
+        Session::kept(engine, workflow, "s".into(), kept.conversation, kept.said)
+    };
+    let fields = |fields: &[&str]| Input {
+        inputs: fields.iter().map(|f| ((*f).into(), Value::from("a"))).collect(),
+        ..Input::default()
+    };
+    let begun = block_on(session().turn(fields(&["topic"]), &mut |_| {}));
+    assert_eq!(begun.unwrap(), Ending::Waiting);
+    let before = disk.kept();
+    let mut again = session();
+    again.take_up(before.events.clone()).unwrap();
+    let ending = block_on(again.go_on(&mut |_| {}, std::future::pending())).unwrap();
+    assert_eq!(ending, Ending::Waiting);
+    assert_eq!(disk.kept().batches, before.batches, "nobody answered");
+    // Each answer comes to a process that knows only the journal.
+    for (answer, ending) in [(&["x", "y"][..], Ending::Waiting), (&["z"], Ending::Finished)] {
+        let mut next = session();
+        next.take_up(disk.kept().events).unwrap();
+        let ended = block_on(next.turn(fields(answer), &mut |_| {})).unwrap();
+        assert_eq!(ended, ending);
+    }
+    let kept = disk.kept().conversation.kept_inputs;
+    assert_eq!(Vec::from_iter(kept.keys().map(|key| &**key)), ["topic"]);
+    // To end it is something, though.
+    let begun = block_on(session().turn(fields(&["topic"]), &mut |_| {}));
+    assert_eq!(begun.unwrap(), Ending::Waiting);
+    let mut last = session();
+    last.take_up(disk.kept().events).unwrap();
+    let ended = block_on(last.go_on(&mut |_| {}, std::future::ready(()))).unwrap();
+    assert_eq!(ended, Ending::Cancelled);
+    assert_eq!(disk.kept().standing, Standing::Cancelled);
+}

@@ -223,7 +223,7 @@ impl Form {
                         .await?;
                 }
                 Heard::Question(question) => self.ask(&pen, &answer, question).await?,
-                Heard::Reference(_) | Heard::Unfit | Heard::Finished | Heard::Failed { .. } => {}
+                Heard::Reference(_) | Heard::Finished | Heard::Failed { .. } => {}
             }
             answer.take(heard);
         }

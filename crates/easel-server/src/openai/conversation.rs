@@ -16,7 +16,7 @@ use super::SESSION;
 use super::error::ApiError;
 use super::models::Model;
 use super::prompt::Prompt;
-use super::speech::{Answer, Heard, Question, Speech};
+use super::speech::{Answer, Heard, Speech};
 use crate::App;
 use crate::auth::{Caller, now};
 use crate::host::{Events, Live, Message};
@@ -320,15 +320,8 @@ impl Turn {
     /// The next thing to pass on; `None` once the turn is over.
     pub async fn next(&mut self) -> Result<Option<Heard>, ApiError> {
         loop {
-            match self.ready.pop_front() {
-                Some(Heard::Unfit) => {
-                    let end = self.live.end().await;
-                    self.ready
-                        .extend(Question::of(&end.standing).map(Heard::Question));
-                    continue;
-                }
-                Some(heard) => return Ok(Some(heard)),
-                None => {}
+            if let Some(heard) = self.ready.pop_front() {
+                return Ok(Some(heard));
             }
             let event = match self.first.take() {
                 Some(first) => Some(first),

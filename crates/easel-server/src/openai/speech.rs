@@ -15,8 +15,6 @@ pub(crate) enum Heard {
     Reference(Json),
     /// The run asks something.
     Question(Question),
-    /// What was answered fits no open field: the run asks again.
-    Unfit,
     /// The run is over.
     Finished,
     /// The run failed.
@@ -85,7 +83,6 @@ impl Speech {
             "message_end",
             "message_reset",
             "user_inputs",
-            "answer_unfit",
             "workflow_finished",
             "error",
         ];
@@ -126,7 +123,6 @@ impl Speech {
                 fields: data.get("inputs").cloned().unwrap_or_default(),
                 tips: text("tips").to_owned(),
             })),
-            "answer_unfit" => heard.push(Heard::Unfit),
             "workflow_finished" => {
                 if !self.spoke {
                     heard.extend(outcome(data.get("outputs")).map(Heard::Text));
@@ -212,7 +208,6 @@ impl Answer {
                 self.question = Some(question);
             }
             Heard::Finished => self.finished = true,
-            Heard::Unfit => {}
             Heard::Failed { code, message } => self.failed = Some((code, message)),
         }
     }

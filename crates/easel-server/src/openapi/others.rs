@@ -199,7 +199,7 @@ fn responses(gives: Gives) -> Json {
         }),
         Envelope => json!({
             "default": {"description": "What came of it", "content": {
-                "application/json": envelope, "text/event-stream": text, "*/*": any,
+                "application/json": envelope, "text/event-stream": any, "*/*": any,
             }},
         }),
         Public => json!({
@@ -207,12 +207,12 @@ fn responses(gives: Gives) -> Json {
         }),
         OpenAi => json!({
             "default": {"description": "What OpenAI's API gives", "content": {
-                "application/json": {"schema": {"type": "object"}}, "text/event-stream": text,
+                "application/json": {"schema": {"type": "object"}}, "text/event-stream": any,
             }},
         }),
         Protocol => json!({
             "default": {"description": "A message of the protocol", "content": {
-                "application/json": any, "text/event-stream": text, "*/*": any,
+                "application/json": any, "text/event-stream": any, "*/*": any,
             }},
         }),
     }

@@ -55,7 +55,8 @@ pub(super) async fn create(
             let edition = access::edition(app.host.store(), &agent, request.released).await?;
             let user = request.user.as_deref();
             let name = request.name(&body);
-            let session = open(&app, &caller, &agent, edition, user, &name, OPENED).await?;
+            let name = (name.as_str(), request.secrets());
+            let session = open(&app, &caller, &agent, edition, user, name, OPENED).await?;
             (session, true)
         }
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use easel_runtime::secrets::Secret;
 use easel_runtime::{Input, Object, Origin, Value as Content};
 use easel_store::{AgentRecord, SessionRecord, Store};
 
@@ -63,7 +64,8 @@ async fn ask(
             let edition = access::edition(app.host.store(), &agent, request.released).await?;
             let user = request.user.as_deref();
             let name = request.name(&body);
-            let session = open(app, caller, &agent, edition, user, &name, ASKED).await?;
+            let name = (name.as_str(), request.secrets());
+            let session = open(app, caller, &agent, edition, user, name, ASKED).await?;
             (session, true)
         }
     };
@@ -196,6 +198,15 @@ impl Request {
             (None, Content::Null) => String::new(),
             (None, query) => query.to_json_text(),
         }
+    }
+
+    /// What it brings that only tools may see.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let values = self.input.custom_header.values();
+        values
+            .filter_map(Content::as_str)
+            .map(Secret::new)
+            .collect()
     }
 
     /// The message to a conversation.

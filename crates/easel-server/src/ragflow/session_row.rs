@@ -149,7 +149,10 @@ async fn dsl(
     said: &[Said],
     outputs: bool,
 ) -> Result<Value, Problem> {
-    let workflow = host.workflow(&session.document).await?;
+    // One document that cannot be read must not hide all conversations.
+    let Ok(workflow) = host.workflow(&session.document).await else {
+        return Ok(Value::Null);
+    };
     let Some(canvas) = workflow.canvas() else {
         return Ok(Value::Null);
     };

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use easel_runtime::Workflow;
+use easel_runtime::secrets::{Masker, Secret};
 use easel_store::{AgentRecord, NewSession, RunFilter, SessionFilter, SessionOrder, SessionRecord};
 use serde_json::json;
 
@@ -32,7 +34,16 @@ pub(super) async fn create(
     let user = text(&body, "user_id").or(query.text("user_id"));
     let edition = access::edition(app.host.store(), &agent, flag(&body, "release")).await?;
     let name = text(&body, "name").unwrap_or_default();
-    let opened = open(&app, &caller, &agent, edition, user, name, OPENED).await?;
+    let opened = open(
+        &app,
+        &caller,
+        &agent,
+        edition,
+        user,
+        (name, Vec::new()),
+        OPENED,
+    )
+    .await?;
     let detail = Detail {
         dsl: true,
         outputs: false,
@@ -47,10 +58,11 @@ pub(super) async fn open(
     agent: &AgentRecord,
     edition: Edition,
     user: Option<&str>,
-    name: &str,
+    (name, secrets): (&str, Vec<Secret>),
     source: &str,
 ) -> Result<SessionRecord, Problem> {
     let workflow = app.host.workflow(&edition.document).await?;
+    let name = masked(app, &workflow, secrets, name);
     let new = NewSession {
         agent: agent.id.to_string(),
         owner: caller.owner.to_string(),
@@ -68,6 +80,23 @@ pub(super) async fn open(
         ..NewSession::default()
     };
     Ok(app.host.store().create_session(new).await?)
+}
+
+/// What a conversation is called after its first message: no secret of the workflow, and none of `more`, is in it.
+pub(super) fn masked(app: &App, workflow: &Workflow, more: Vec<Secret>, name: &str) -> String {
+    let uses = workflow.secrets();
+    let mut secrets = more;
+    secrets.extend(uses.written_out().map(|found| Secret::new(&*found.value)));
+    for asked in uses.asked() {
+        // What cannot be found now is not in the run either.
+        if let Ok(Some(found)) = app.host.engine().secrets().find(&asked.name) {
+            secrets.push(found.secret);
+        }
+    }
+    match Masker::new(&secrets) {
+        Ok(masker) => masker.mask(name).into_owned(),
+        Err(_) => String::new(),
+    }
 }
 
 /// `GET /agents/{id}/sessions`. The owner of the agent sees all, others their own.

@@ -52,6 +52,18 @@ pub struct EventList {
     pub next: Option<String>,
 }
 
+/// An event as it is streamed: the fields of a server-sent event.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct StreamedEvent {
+    /// Its number; the last event, `end`, has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What happened, or `end`.
+    pub event: String,
+    /// What there is to say about it, as JSON.
+    pub data: String,
+}
+
 /// An event as it is listed.
 pub fn view(event: &Logged) -> EventView {
     EventView {
@@ -71,7 +83,7 @@ pub fn view(event: &Logged) -> EventView {
     ("id" = String, Path, description = "The run's id"), Behind,
     ("Last-Event-ID" = Option<String>, Header, description = "The last event that was seen"),
 ), responses(
-    (status = 200, content((String = "text/event-stream"), (EventList = "application/json"))),
+    (status = 200, content((StreamedEvent = "text/event-stream"), (EventList = "application/json"))),
     (status = 400, body = ProblemBody, description = "That is no event's id"),
     (status = 404, body = ProblemBody, description = "There is no such run"),
     (status = "default", body = ProblemBody),

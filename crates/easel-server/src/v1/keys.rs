@@ -144,7 +144,7 @@ pub async fn list(
 /// Makes a key
 ///
 /// What opens the door is in this answer and nowhere else.
-#[utoipa::path(post, path = "/v1/keys", tag = "keys", request_body = KeyBody, responses(
+#[utoipa::path(post, path = "/v1/keys", tag = "keys", request_body = Option<KeyBody>, responses(
     (status = 201, body = NewKeyView),
     (status = 422, body = ProblemBody, description = "The name, the owner or the time cannot be used"),
     (status = "default", body = ProblemBody),

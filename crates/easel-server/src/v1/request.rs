@@ -97,6 +97,24 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Filter<T> {
     }
 }
 
+/// A number of a filter, if it is within its bounds.
+pub fn within(
+    name: &'static str,
+    value: Option<u32>,
+    bounds: std::ops::RangeInclusive<u32>,
+) -> Result<Option<u32>, Problem> {
+    match value {
+        Some(value) if !bounds.contains(&value) => {
+            let message = format!("`{name}` is from {} to {}", bounds.start(), bounds.end());
+            Err(Problem::bad("query", message))
+        }
+        value => Ok(value),
+    }
+}
+
+/// The most that a filter may ask for at once; it gets what a page holds.
+pub const MOST: u32 = 1_000_000;
+
 /// A body of JSON; blank stands for `{}`.
 pub struct Body<T>(pub T);
 
@@ -106,7 +124,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
         let media = media_type(request.headers());
         let bytes = bytes(request, state).await?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        if matches!(bytes.trim_ascii(), b"" | b"null") {
             return json(b"{}").map(Body);
         }
         if !is_json(&media) {

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::access;
 use super::events::view as event_view;
 use super::problem::{Problem, ProblemBody};
-use super::request::{At, Filter, Reader, Runner};
+use super::request::{At, Filter, MOST, Reader, Runner, within};
 use super::run::{Names, RunItem, RunView, State as RunState, json, nodes_of, seconds};
 use crate::App;
 use crate::auth::Scope;
@@ -42,7 +42,7 @@ pub struct ListFilter {
     /// Their summary or user has this text in it, or it is their id.
     pub text: Option<String>,
     /// How many at most; 30 unless given, never more than 100.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub limit: Option<u32>,
     /// Where the last page ended: its `next`.
     pub cursor: Option<String>,
@@ -79,9 +79,7 @@ pub async fn list(
         })?;
         known.push(state.name().to_owned());
     }
-    if wanted.limit == Some(0) {
-        return Err(Problem::bad("query", "`limit` is at least 1"));
-    }
+    let limit = within("limit", wanted.limit, 1..=MOST)?;
     let mut agents = Vec::new();
     if let Some(name) = wanted.workflow.as_deref().filter(|name| !name.is_empty()) {
         match access::workflow(&app, &caller, name).await {
@@ -101,7 +99,7 @@ pub async fn list(
         since: wanted.since.map(milliseconds),
         until: wanted.until.map(milliseconds),
         text: wanted.text.filter(|text| !text.is_empty()),
-        limit: wanted.limit.unwrap_or(30).min(PAGE) as usize,
+        limit: limit.unwrap_or(30).min(PAGE) as usize,
         cursor: wanted.cursor.filter(|cursor| !cursor.is_empty()),
     };
     let page = app.host.store().runs(&filter).await?;

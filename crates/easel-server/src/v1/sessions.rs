@@ -95,7 +95,7 @@ pub enum BusyWord {
 ///
 /// It begins with nothing said and the agent's variables as declared.
 #[utoipa::path(post, path = "/v1/agents/{id}/sessions", tag = "sessions", params(("id" = String, Path, description = "The agent's id")),
-    request_body = NewConversation, responses(
+    request_body = Option<NewConversation>, responses(
     (status = 201, body = ConversationView),
     (status = 404, body = ProblemBody, description = "There is no such agent"),
     (status = "default", body = ProblemBody),
@@ -139,7 +139,7 @@ pub async fn open(
 /// Begins a run, or answers the one that waits. The answer comes once the message is safe, with `wait` at the end of the
 /// turn.
 #[utoipa::path(post, path = "/v1/sessions/{id}/messages", tag = "sessions", params(("id" = String, Path, description = "The conversation's id")),
-    request_body = NewMessage, responses(
+    request_body = Option<NewMessage>, responses(
     (status = 202, body = RunView, description = "It is being answered"),
     (status = 200, body = RunView, description = "The turn ended"),
     (status = 404, body = ProblemBody, description = "There is no such conversation"),

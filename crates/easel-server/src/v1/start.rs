@@ -81,7 +81,7 @@ pub struct FileRef {
 /// A graph by its name, or any agent by its id. The answer comes once the run is safe: whatever happens to the server, it
 /// will be driven to its end. With `wait` it comes at the end of the turn, or after 600 s.
 #[utoipa::path(post, path = "/v1/workflows/{name}/runs", tag = "runs", params(("name" = String, Path, description = "Its name or id")),
-    request_body = WorkflowRun, responses(
+    request_body = Option<WorkflowRun>, responses(
     (status = 202, body = RunView, description = "It began"),
     (status = 200, body = RunView, description = "Its turn ended"),
     (status = 404, body = ProblemBody, description = "There is no such workflow"),
@@ -114,7 +114,7 @@ pub async fn workflow(
 /// One run that belongs to no conversation: nothing of it is remembered by the next. The answer comes once the run is safe,
 /// with `wait` at the end of the turn.
 #[utoipa::path(post, path = "/v1/agents/{id}/runs", tag = "runs", params(("id" = String, Path, description = "The agent's id")),
-    request_body = AgentRun, responses(
+    request_body = Option<AgentRun>, responses(
     (status = 202, body = RunView, description = "It began"),
     (status = 200, body = RunView, description = "Its turn ended"),
     (status = 404, body = ProblemBody, description = "There is no such agent"),

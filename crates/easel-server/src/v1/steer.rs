@@ -82,7 +82,7 @@ pub enum Word {
 /// Drives on a run that nobody drives, from where it was left: nothing that is done is done again, and it stays the same run.
 /// With `values` it answers a run that waits. (Graph servers begin a new run here; Easel does not.)
 #[utoipa::path(post, path = "/v1/runs/{id}/resume", tag = "runs", params(("id" = String, Path, description = "The run's id")),
-    request_body = Resume, responses(
+    request_body = Option<Resume>, responses(
     (status = 202, body = RunView, description = "It goes on"),
     (status = 200, body = RunView, description = "Its turn ended"),
     (status = 404, body = ProblemBody, description = "There is none"),
@@ -122,7 +122,7 @@ pub async fn resume(
 ///
 /// With values for its open fields, or with a text where exactly one is open.
 #[utoipa::path(post, path = "/v1/runs/{id}/answer", tag = "runs", params(("id" = String, Path, description = "The run's id")),
-    request_body = Answer, responses(
+    request_body = Option<Answer>, responses(
     (status = 202, body = RunView, description = "It goes on"),
     (status = 200, body = RunView, description = "Its turn ended"),
     (status = 404, body = ProblemBody, description = "There is none"),

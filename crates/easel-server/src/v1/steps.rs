@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access;
 use super::problem::{Problem, ProblemBody};
-use super::request::{At, Filter, Reader};
+use super::request::{At, Filter, MOST, Reader, within};
 use super::run::{FaultView, UsageView, json, seconds};
 use crate::App;
 
@@ -25,7 +25,7 @@ pub struct StepFilter {
     #[param(maximum = 1_000_000_000)]
     pub offset: Option<u32>,
     /// How many at most; never more than 1,000.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub limit: Option<u32>,
 }
 
@@ -132,17 +132,15 @@ pub async fn list(
     At(id): At<String>,
     Filter(wanted): Filter<StepFilter>,
 ) -> Result<Json<StepList>, Problem> {
+    let limit = within("limit", wanted.limit, 1..=MOST)?.unwrap_or(1_000);
+    let offset = within("offset", wanted.offset, 0..=MOST * 1_000)?;
     let run = access::run(&app, &caller, &id).await?;
     let mut steps = app.host.steps(&run).await?;
     if let Some(node) = &wanted.node {
         steps.retain(|step| *step.node == **node);
     }
-    if wanted.limit == Some(0) {
-        return Err(Problem::bad("query", "`limit` is at least 1"));
-    }
     let total = steps.len();
-    let (offset, limit) = (wanted.offset.unwrap_or(0), wanted.limit.unwrap_or(1_000));
-    let some = steps.iter().skip(offset as usize);
+    let some = steps.iter().skip(offset.unwrap_or(0) as usize);
     let some = some.take(limit.min(1_000) as usize);
     Ok(Json(StepList {
         run: run.id.to_string(),

@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::access;
 use super::problem::{Problem, ProblemBody};
-use super::request::{At, Filter, Reader, Writer};
+use super::request::{At, Filter, MOST, Reader, Writer, within};
 use super::requirements::RequirementsView;
 use super::run::{json, name_of, seconds};
 use crate::App;
@@ -44,7 +44,7 @@ pub struct ListFilter {
     #[param(minimum = 1, maximum = 1_000_000)]
     pub page: Option<u32>,
     /// How many are on a page; at most 100.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub limit: Option<u32>,
 }
 
@@ -135,10 +135,8 @@ pub async fn list(
     Reader(caller): Reader,
     Filter(filter): Filter<ListFilter>,
 ) -> Result<Json<WorkflowList>, Problem> {
-    let (page, size) = (filter.page.unwrap_or(1), filter.limit.unwrap_or(100));
-    if page == 0 || size == 0 {
-        return Err(Problem::bad("query", "`page` and `limit` count from 1"));
-    }
+    let page = within("page", filter.page, 1..=MOST)?.unwrap_or(1);
+    let size = within("limit", filter.limit, 1..=MOST)?.unwrap_or(100);
     let filter = AgentFilter {
         visible_to: Some(caller.owner.to_string()),
         keywords: filter.keywords,

@@ -189,6 +189,12 @@ async fn a_package_comes_as_an_archive_as_a_form_and_file_by_file() {
     let (_, run) = client.post("/v1/workflows/by%20form/runs", &asked).await;
     assert_eq!(run["final"]["second"], "Hello Ada!");
 
+    let nameless = json!({"nodes": [{"id": "a", "kind": "output", "value": "b"}]});
+    let body = json!({"name": "named here", "graph": nameless});
+    let (status, made) = client.post("/v1/workflows", &body).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    assert_eq!(made["graph"]["name"], "named here");
+
     let body = json!({"name": "in parts", "graph": GRAPH, "files": {"notes.py": "x = 1\n"}});
     let (status, made) = client.post("/v1/workflows", &body).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");

@@ -12,7 +12,7 @@ use crate::data::DataArguments;
 Once there is a key, every request to the server needs one. A key sees what belongs to its owner.
 
 Examples:
-  easel keys new ci --scope read,run
+  easel keys new ci --scopes read,run
   easel keys new ada --owner ada --expires 90d
   easel keys revoke easel_Ab12cd")]
 pub enum KeysCommand {
@@ -33,8 +33,8 @@ pub struct NewKey {
     #[arg(long, default_value = LOCAL)]
     pub owner: String,
     /// What it may be used for: read, run, write, admin. Without this, all but admin.
-    #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
-    pub scope: Vec<Scope>,
+    #[arg(long, alias = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
+    pub scopes: Vec<Scope>,
     /// After which time it opens nothing: 12h, 90d.
     #[arg(long, value_name = "AGE")]
     pub expires: Option<Age>,

@@ -135,7 +135,7 @@ fn line(event: &Json) -> String {
         "node_finished" if data["error"].is_string() => shown(&data["error"]),
         "node_finished" | "workflow_finished" => shown(&data["outputs"]),
         "workflow_started" => shown(&data["inputs"]),
-        "user_inputs" | "message_end" => shown(data),
+        "user_inputs" => shown(&data["tips"]),
         "node_started" => String::new(),
         _ => shown(data),
     };

@@ -34,7 +34,8 @@ pub async fn show(arguments: &ShowRun) -> Result<Exit, Problem> {
         view["owner"] = Json::from(&**owner);
         out::line(&format!("{view:#}"));
     } else {
-        out::print(&about(&view, owner));
+        let said = said(&reach, &record).await;
+        out::print(&about(&view, owner, &said));
         match &steps {
             Some(steps) => out::print(&format!("\n{}", table_of(steps))),
             None => out::print(&nodes(&view)),
@@ -77,8 +78,18 @@ async fn steps(
     Ok(all)
 }
 
+/// What the user of a canvas said; blank if there is no such thing.
+async fn said(reach: &Reach, record: &easel_store::RunRecord) -> Json {
+    let path = format!("/v1/runs/{}/state?ref=sys.query", record.id);
+    // A graph has no such reference, and of a run that just began nothing is known yet.
+    let state = reach.read(&record.origin.owner, path).await;
+    state
+        .map(|state| state["value"].clone())
+        .unwrap_or_default()
+}
+
 /// Where a run stands.
-fn about(view: &Json, owner: &str) -> String {
+fn about(view: &Json, owner: &str, query: &Json) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
@@ -98,11 +109,18 @@ fn about(view: &Json, owner: &str) -> String {
     let (began, changed) = (time(view, "created_at"), time(view, "updated_at"));
     line(
         "Began",
-        format!(
-            "{}, {}",
-            local_date_time(Timestamp(began)),
-            took(changed - began)
-        ),
+        match view["state"].as_str() {
+            Some("finished" | "failed" | "cancelled") => format!(
+                "{}, over after {}",
+                local_date_time(Timestamp(began)),
+                took(changed - began)
+            ),
+            _ => format!(
+                "{}, last changed {}",
+                local_date_time(Timestamp(began)),
+                local_date_time(Timestamp(changed))
+            ),
+        },
     );
     let (tokens, calls) = (
         view["usage"]["total_tokens"].as_u64().unwrap_or(0),
@@ -113,6 +131,9 @@ fn about(view: &Json, owner: &str) -> String {
             "Tokens",
             format!("{tokens} in {}", count(calls, "request", "requests")),
         );
+    }
+    if !is_blank(query) {
+        line("Asked", shown(query));
     }
     line("Given", members(&view["inputs"]));
     line("Gave", members(&view["final"]));
@@ -139,7 +160,7 @@ fn members(value: &Json) -> String {
     let Some(members) = value.as_object() else {
         return String::new();
     };
-    let lines = members.iter().filter(|(_, value)| !value.is_null());
+    let lines = members.iter().filter(|(_, value)| !is_blank(value));
     let lines: Vec<String> = lines
         .map(|(name, value)| format!("{name}: {}", shown(value)))
         .collect();
@@ -153,6 +174,16 @@ pub fn shown(value: &Json) -> String {
         other => other.to_string(),
     };
     short(&one_line(&text))
+}
+
+fn is_blank(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
 }
 
 fn short(text: &str) -> String {
@@ -180,7 +211,7 @@ fn nodes(view: &Json) -> String {
             id.clone(),
             node["name"].as_str().unwrap_or_default().to_owned(),
             node["status"].as_str().unwrap_or_default().to_owned(),
-            node["attempts"].to_string(),
+            tries(&node["attempts"]),
             took(node["duration_ms"].as_i64().unwrap_or(0)),
             gave,
         ]);
@@ -188,20 +219,23 @@ fn nodes(view: &Json) -> String {
     format!("\n{}", table.for_output())
 }
 
+/// A number of attempts; a form makes none.
+fn tries(count: &Json) -> String {
+    count
+        .as_u64()
+        .filter(|count| *count > 0)
+        .map(|count| count.to_string())
+        .unwrap_or_default()
+}
+
 /// What a node gave, in a line; of several ports those that are not blank.
 fn outputs(value: &Json) -> String {
     let Some(ports) = value.as_object() else {
         return shown(value);
     };
-    let blank = |value: &Json| match value {
-        Json::Null => true,
-        Json::String(text) => text.is_empty(),
-        Json::Array(items) => items.is_empty(),
-        _ => false,
-    };
     let ports: Vec<(&String, &Json)> = ports
         .iter()
-        .filter(|(name, value)| !name.starts_with('_') && !blank(value))
+        .filter(|(name, value)| !name.starts_with('_') && !is_blank(value))
         .collect();
     match ports.as_slice() {
         [(_, only)] => shown(only),
@@ -241,7 +275,7 @@ fn table_of(steps: &[Json]) -> String {
             clock.unwrap_or(began),
             said("node"),
             passes.collect::<Vec<_>>().join("."),
-            step["attempt"].to_string(),
+            tries(&step["attempt"]),
             said("state"),
             step["duration_ms"].as_i64().map(took).unwrap_or_default(),
             if tokens > 0 {
@@ -269,7 +303,13 @@ pub fn question(view: &Json) -> Option<String> {
         for (key, field) in fields {
             let _ = writeln!(text, "  {}", declared(key, field));
         }
-        let example: Vec<String> = fields.keys().map(|key| format!("{key}=…")).collect();
+        let example = fields
+            .iter()
+            .map(|(key, field)| match field["optional"] == true {
+                true => format!("[{key}=…]"),
+                false => format!("{key}=…"),
+            });
+        let example: Vec<String> = example.collect();
         let _ = writeln!(
             text,
             "\nAnswer: easel runs answer {id} {}",

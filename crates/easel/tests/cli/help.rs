@@ -5,9 +5,10 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 15] = [
+    let verbs: [&[&str]; 20] = [
         &["--help"],
         &["run", "--help"],
+        &["serve", "--help"],
         &["check", "--help"],
         &["test", "--help"],
         &["crash-test", "--help"],
@@ -20,6 +21,10 @@ fn every_verb_explains_itself() {
         &["requirements", "--help"],
         &["schema", "--help"],
         &["convert", "--help"],
+        &["runs", "--help"],
+        &["runs", "answer", "--help"],
+        &["agents", "import", "--help"],
+        &["keys", "--help"],
         &["completions", "--help"],
     ];
     let mut all = String::new();

@@ -1,6 +1,7 @@
 //! The `easel` command as people and scripts use it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agents;
 mod chat;
 mod check;
 mod convert;
@@ -13,8 +14,10 @@ mod model;
 mod package;
 mod python;
 mod run;
+mod runs;
 mod scripts;
 mod secrets;
+mod served;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod test;

@@ -157,9 +157,15 @@ fn of_json(bytes: &[u8]) -> Result<Upload, Problem> {
     }
     let body: WorkflowBody =
         serde_json::from_value(body).map_err(|error| Problem::unfit("body", error.to_string()))?;
-    let (text, file) = match &body.graph {
-        Json::String(text) => (text.clone(), "graph.yaml"),
-        graph @ Json::Object(_) => (graph.to_string(), "graph.json"),
+    let (text, file) = match body.graph.clone() {
+        Json::String(text) => (text, "graph.yaml"),
+        Json::Object(mut graph) => {
+            // A graph has to have a name, and may have that of the request.
+            if let (None, Some(name)) = (graph.get("name"), &body.name) {
+                graph.shift_insert(0, "name".to_owned(), json!(name));
+            }
+            (Json::Object(graph).to_string(), "graph.json")
+        }
         _ => return Err(no_graph()),
     };
     let bytes = match body.files.is_empty() {
