@@ -13,6 +13,7 @@ mod schema;
 mod server;
 mod sessions;
 mod tell;
+mod tools;
 
 use std::sync::Arc;
 use std::time::Duration;

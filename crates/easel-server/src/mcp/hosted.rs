@@ -1,6 +1,7 @@
 //! The agents of this server: they are in the store, and run in the host.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -20,6 +21,10 @@ use crate::host::{Events, Host, HostError, Live};
 
 /// Agents of one caller that are tools. More are not: no model chooses among so many.
 const MOST: u32 = 1_000;
+
+/// How soon it is looked again how a run stands that is not seen here, at first and at last.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
+const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// The route `/mcp`. Who asks is found out before anything of the protocol is read.
 pub fn routes(app: &Arc<App>) -> Router<Arc<App>> {
@@ -152,6 +157,30 @@ impl Hosted {
         }
     }
 
+    /// Waits for what a run comes to that is not seen here: it is about to be taken up, or another worker drives it.
+    async fn stopped(&self, run: &str) -> Outcome {
+        let mut pause = FIRST_LOOK;
+        loop {
+            if let Some(live) = self.0.live(run) {
+                live.end().await;
+            }
+            let outcome = match self.0.record(run).await {
+                Ok(record) => self.came_to(&record).await,
+                Err(error) => Err(error.into()),
+            };
+            match outcome {
+                Ok(Some(outcome)) => return outcome,
+                Ok(None) => tokio::time::sleep(pause).await,
+                Err(refusal) => {
+                    return Outcome::Failed {
+                        why: refusal.to_string().into(),
+                    };
+                }
+            }
+            pause = (pause * 2).min(LAST_LOOK);
+        }
+    }
+
     /// What a run came to that nobody drives.
     async fn came_to(&self, record: &RunRecord) -> Result<Option<Outcome>, Refusal> {
         let mut said = Said::default();
@@ -261,16 +290,13 @@ impl Agents for Hosted {
         if let Some(live) = self.0.live(run) {
             return Ok(self.running(live));
         }
-        let outcome = self.came_to(&self.record(caller, run).await?).await?;
-        match outcome {
-            Some(outcome) => Ok(Running {
-                run: record.id,
-                steps: stream::iter([Step::Stopped(outcome)]).boxed(),
-            }),
-            None => Err(Refusal::Busy(
-                format!("The run `{run}` is under way elsewhere. Ask again in a moment.").into(),
-            )),
-        }
+        let hosted = Hosted(self.0.clone());
+        let id = record.id.clone();
+        let stopped = async move { hosted.stopped(&id).await };
+        Ok(Running {
+            run: record.id,
+            steps: stream::once(stopped).map(Step::Stopped).boxed(),
+        })
     }
 
     async fn look(&self, caller: &Caller, run: &str) -> Result<Look, Refusal> {

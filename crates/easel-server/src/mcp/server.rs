@@ -13,18 +13,16 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
     CancelledNotificationParam, GetTaskParams, GetTaskResult, Implementation, InputResponses,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
-    UpdateTaskParams,
+    ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
-use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::agents::{Agent, Agents, Answer, Call, Outcome, Question, Refusal, Running, Step};
+use super::agents::{Agents, Answer, Call, Outcome, Question, Refusal, Running, Step};
 use super::ask::{self, Asked};
 use super::names::{Named, Names, RESUME};
-use super::{schema, tell};
+use super::{schema, tell, tools};
 
 /// Tools of one page of a list.
 const PAGE: usize = 100;
@@ -212,7 +210,7 @@ impl<A: Agents> McpServer<A> {
         request: &CallToolRequestParams,
     ) -> Result<Running, Refusal> {
         let arguments = request.arguments.clone().unwrap_or_default();
-        schema::check(&resume_schema(), &arguments)
+        schema::check(&tools::resume_schema(), &arguments)
             .map_err(|why| Refusal::Arguments(why.into()))?;
         let run = arguments.get("run").and_then(|run| run.as_str());
         let answers = arguments
@@ -458,9 +456,9 @@ impl<A: Agents> ServerHandler for McpServer<A> {
         let names = Names::of(&agents);
         let mut tools: Vec<Tool> = names
             .iter()
-            .map(|(name, agent)| tool(name, agent))
+            .map(|(name, agent)| tools::of_agent(name, agent))
             .collect();
-        tools.push(resume_tool());
+        tools.push(tools::resume());
         let cursor = request.and_then(|request| request.cursor);
         let from = match &cursor {
             None => 0,
@@ -585,38 +583,4 @@ fn traceparent(context: &RequestContext<RoleServer>) -> Arc<str> {
     let header = parts.and_then(|parts| parts.headers.get("traceparent"));
     let header = header.and_then(|value| value.to_str().ok());
     meta.or(header).unwrap_or_default().into()
-}
-
-fn tool(name: &str, agent: &Agent) -> Tool {
-    let described = match agent.description.trim() {
-        "" => format!("Runs the agent \"{}\".", agent.title),
-        text => text.to_owned(),
-    };
-    let schema = Arc::new(schema::of_inputs(&agent.inputs));
-    let tool = Tool::new(name.to_owned(), described, schema).with_title(&*agent.title);
-    match agent.reads_only {
-        true => tool.with_annotations(ToolAnnotations::new().read_only(true)),
-        false => tool,
-    }
-}
-
-fn resume_tool() -> Tool {
-    Tool::new(
-        RESUME,
-        "Answers a run of an agent that stopped to ask something. The result that says so names the run and the fields.",
-        Arc::new(resume_schema()),
-    )
-    .with_title("Answer an agent")
-}
-
-fn resume_schema() -> rmcp::model::JsonObject {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "run": {"type": "string", "description": "The id of the run."},
-            "answers": {"type": "object", "description": "A value for each field that is asked for."},
-        },
-        "required": ["run", "answers"],
-    });
-    schema.as_object().cloned().unwrap_or_default()
 }

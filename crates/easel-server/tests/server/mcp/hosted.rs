@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use easel_runtime::models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo};
-use easel_runtime::{Engine, Standing};
+use easel_runtime::{Engine, Input, Standing};
 use easel_server::auth::LOCAL;
-use easel_server::host::{Host, HostLimits};
+use easel_server::host::{Host, HostError, HostLimits};
 use easel_server::{App, Settings, router, serve};
 use easel_store::{AgentPatch, Dialect, Location, NewAgent, Permission, RunFilter, Store};
 use serde_json::{Value, json};
@@ -199,6 +199,20 @@ async fn an_answer_that_comes_twice_at_once_answers_one_question() {
     let retry = answered(&question, "Ada");
     let both = [0; 8].map(|_| client.result("tools/call", retry.clone()));
     let both = futures::future::join_all(both).await;
+    // Also those that were let through before the first of them began.
+    let runs = server.store.runs(&RunFilter::default()).await.unwrap();
+    let run = &*runs.items[0].id;
+    let second = server.store.run(run).await.unwrap().unwrap().entries;
+    let stale = Input {
+        inputs: [("name".into(), "Eve".into())].into_iter().collect(),
+        ..Input::default()
+    };
+    let late = server
+        .app
+        .host
+        .answer_to(run, Some(second - 1), stale)
+        .await;
+    assert!(matches!(late, Err(HostError::NotWaiting { .. })));
     for next in &both {
         let form = &next["inputRequests"]["answers"]["params"];
         assert_eq!(form["message"], "The second?", "{next}");
