@@ -134,12 +134,9 @@ async fn the_agent(which: &OneAgent) -> Result<(Reach, AgentRecord), Problem> {
 }
 
 async fn export(arguments: &ExportAgent) -> Result<Exit, Problem> {
-    let (reach, agent) = the_agent(&arguments.which).await?;
-    let document = match &arguments.version {
-        Some(version) => version_of(&reach, &agent, version).await?.document,
-        None => agent.document.clone(),
-    };
-    let stored = Stored::read(&reach, &document, called(&agent)).await?;
+    let which = &arguments.which;
+    let reach = Reach::existing(&which.data).await?;
+    let (agent, stored) = side_of(&reach, &which.agent, which.owner.as_deref()).await?;
     reach.close().await;
     let exported = stored.export((!arguments.bare).then_some(&agent))?;
     for name in &exported.left_out {
@@ -289,7 +286,7 @@ async fn version_of(
 
 async fn rollback(arguments: &RollbackAgent) -> Result<Exit, Problem> {
     let (reach, agent) = the_agent(&arguments.which).await?;
-    let version = version_of(&reach, &agent, &arguments.version).await?;
+    let version = version_of(&reach, &agent, &arguments.to).await?;
     let changes = compared(&reach, &agent.document, &version.document).await?;
     if !changes.is_empty() {
         let title = version_title(&agent.title);
@@ -355,9 +352,8 @@ async fn diff(arguments: &DiffAgents) -> Result<Exit, Problem> {
                     reach = Some(Reach::existing(&arguments.data).await?);
                 }
                 let Some(reach) = &reach else { continue };
-                side_of(reach, side, arguments.owner.as_deref())
-                    .await?
-                    .shape()
+                let (_, stored) = side_of(reach, side, arguments.owner.as_deref()).await?;
+                stored.shape()
             }
         });
     }
@@ -382,10 +378,18 @@ async fn diff(arguments: &DiffAgents) -> Result<Exit, Problem> {
     })
 }
 
-/// An agent, with or without a version behind an @.
-async fn side_of(reach: &Reach, side: &str, owner: Option<&str>) -> Result<Stored, Problem> {
+/// An agent, with or without a version behind an @. A title may have an @ in it too.
+async fn side_of(
+    reach: &Reach,
+    side: &str,
+    owner: Option<&str>,
+) -> Result<(AgentRecord, Stored), Problem> {
+    let whole = match side.contains('@') {
+        true => !reach.agents_called(side, owner).await?.is_empty(),
+        false => true,
+    };
     let (name, version) = match side.rsplit_once('@') {
-        Some((name, version)) if !name.is_empty() => (name, version),
+        Some((name, version)) if !whole && !name.is_empty() => (name, version),
         _ => (side, "draft"),
     };
     let agent = reach.agent(name, owner).await?;
@@ -393,7 +397,8 @@ async fn side_of(reach: &Reach, side: &str, owner: Option<&str>) -> Result<Store
         "draft" => agent.document.clone(),
         version => version_of(reach, &agent, version).await?.document,
     };
-    Stored::read(reach, &document, called(&agent)).await
+    let stored = Stored::read(reach, &document, called(&agent)).await?;
+    Ok((agent, stored))
 }
 
 async fn delete(arguments: &DeleteAgent) -> Result<Exit, Problem> {

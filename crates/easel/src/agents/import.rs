@@ -4,6 +4,7 @@ use std::path::Path;
 
 use easel_runtime::check::{Severity, Surroundings};
 use easel_runtime::clock::{Clock, SystemClock};
+use easel_runtime::graphs::package::{MANIFEST, Package};
 use easel_runtime::secrets::{Secret, SecretError};
 use easel_runtime::{Engine, Workflow};
 use easel_store::{AgentPatch, AgentRecord, Dialect, NewAgent, Permission};
@@ -144,7 +145,7 @@ fn read(engine: &Engine, path: &Path, arguments: &ImportAgents) -> Result<Ready,
         credentials: Vec::new(),
     };
     match workflow.graph().is_some() {
-        true => graph(&source, &workflow, &mut ready)?,
+        true => graph(path, &source, &workflow, &mut ready)?,
         false => canvas(engine, &source, &workflow, &mut ready)?,
     }
     if let Some(title) = &arguments.title {
@@ -214,12 +215,23 @@ fn canvas(
 }
 
 /// A graph as its text, with what belongs to it as an archive.
-fn graph(source: &Source, workflow: &Workflow, ready: &mut Ready) -> Result<(), Problem> {
+fn graph(
+    path: &Path,
+    source: &Source,
+    workflow: &Workflow,
+    ready: &mut Ready,
+) -> Result<(), Problem> {
     ready.dialect = Dialect::Graph;
     ready.category = easel_server::v1::workflows::CATEGORY.to_owned();
     let package = source.package();
-    let has_files = package.is_some_and(|package| package.files().count() > 1);
-    ready.shape = shape_of(workflow, package.filter(|_| has_files));
+    // A graph that stands alone has nothing but a manifest that was made up for it.
+    let is_alone = |package: &Package| {
+        let own = [MANIFEST, package.manifest.entrypoint.as_str()];
+        let file = path.extension().is_none_or(|suffix| suffix != "zip") && !path.is_dir();
+        file && package.files().all(|(name, _)| own.contains(&name))
+    };
+    let package = package.filter(|package| !is_alone(package));
+    ready.shape = shape_of(workflow, package);
     let own = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     if let Some(graph) = workflow.graph() {
         let document = graph.document();
@@ -229,7 +241,7 @@ fn graph(source: &Source, workflow: &Workflow, ready: &mut Ready) -> Result<(), 
         }
         ready.description = document.description.as_ref().map(|text| text.to_string());
     }
-    ready.bytes = match package.filter(|_| has_files) {
+    ready.bytes = match package {
         Some(package) => package.to_archive().map_err(|error| {
             Problem::usage(format!("{} cannot be packed.", ready.file))
                 .because(sentence(&error.to_string()).into_owned())

@@ -129,13 +129,15 @@ pub struct OneAgent {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A canvas is written with its title, so that `easel agents import` finds it again; `easel run` and
-`easel check` read the file too. A graph is written as YAML, a package as its archive.")]
+`easel check` read the file too. A graph is written as YAML, a package as its archive. A version is
+named behind an @: @released, or a number from `easel agents versions`; without it the draft is meant.
+
+Examples:
+  easel agents export \"Support triage\" -o triage.json
+  easel agents export \"Support triage@released\"")]
 pub struct ExportAgent {
     #[command(flatten)]
     pub which: OneAgent,
-    /// This version: its number in `easel agents versions`, its id, or released. Without it, the draft.
-    #[arg(long, value_name = "VERSION")]
-    pub version: Option<String>,
     /// Where to write it; without this to standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -173,7 +175,8 @@ pub struct RollbackAgent {
     #[command(flatten)]
     pub which: OneAgent,
     /// The version: its number in `easel agents versions`, its id, or released.
-    pub version: String,
+    #[arg(value_name = "VERSION")]
+    pub to: String,
     /// Release it again.
     #[arg(long)]
     pub publish: bool,

@@ -117,6 +117,10 @@ fn versions_are_compared_restored_and_released() {
         2
     );
 
+    let released = kept(&desk, &["agents", "export", "Greeter@released", "--bare"]);
+    let released = released.json()["components"]["Message:M"]["obj"]["params"]["content"].clone();
+    assert_eq!(released, json!(["two"]));
+
     let back = kept(&desk, &["agents", "rollback", "Greeter", "1"]);
     assert_eq!(back.code, 0, "{}", back.err);
     assert!(back.out.contains("\"three\" → \"one\""), "{}", back.out);
@@ -206,7 +210,7 @@ fn a_graph_is_taken_in_compared_and_given_back_as_it_was_written() {
     assert_eq!(exported, desk.read("hello.yaml"), "comments and all");
     desk.write("hello.yaml", &exported.replace("Hello", "Good day"));
     let changed = kept(&desk, &["agents", "import", "hello.yaml"]);
-    assert!(changed.out.contains("1 node changed"), "{}", changed.out);
+    assert!(changed.out.contains("2 nodes changed"), "{}", changed.out);
     desk.json("canvas.json", &says("Hello"));
     let canvas = kept(
         &desk,
