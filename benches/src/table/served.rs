@@ -116,7 +116,7 @@ fn answers(this: &Path, easel: &Easel) -> Result<(), Box<dyn Error>> {
             said(&answer, "\"hello\"")
         };
         answered()?;
-        let mut pair = || -> Result<(Load, Load), Box<dyn Error>> {
+        let pair = || -> Result<(Load, Load), Box<dyn Error>> {
             Ok((
                 wrk::load(server.address, &ours)?,
                 wrk::load(bare.address, &theirs)?,
