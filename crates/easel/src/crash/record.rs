@@ -163,11 +163,10 @@ impl Record {
     /// The same call in an earlier life.
     pub fn earlier(&self, of: &AttemptKey, number: u32) -> Option<Call> {
         let kept = self.kept();
-        let found = kept.entries.iter().find_map(|entry| match &entry.seen {
+        kept.entries.iter().find_map(|entry| match &entry.seen {
             Seen::Call(call) if call.of == *of && call.number == number => Some(call.clone()),
             _ => None,
-        });
-        found
+        })
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

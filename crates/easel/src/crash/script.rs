@@ -1,6 +1,6 @@
 //! What a crash test runs: a file with what the command line says, or a case folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use easel_runtime::Object;
 use serde_json::{Value as Json, json};
@@ -84,7 +84,7 @@ impl Script {
 
 /// The turns of a case folder, and whether they go on from what the canvas holds. What somebody does in the midst of a turn
 /// cannot be done in the same moment of each life.
-fn of_case(path: &PathBuf) -> Result<(Vec<Json>, bool), Problem> {
+fn of_case(path: &Path) -> Result<(Vec<Json>, bool), Problem> {
     let file: Json = read::json(path)?;
     let turns = file.get("turns").and_then(Json::as_array);
     let turns = turns.cloned().unwrap_or_default();

@@ -81,7 +81,7 @@ impl Drop for Served {
 fn started(desk: &Desk, address: SocketAddr) -> Child {
     let address_text = address.to_string();
     let mut command = desk.command(&["serve", "--data", "data", "--listen", &address_text]);
-    let child = command
+    let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::inherit())
         .spawn()
@@ -91,10 +91,11 @@ fn started(desk: &Desk, address: SocketAddr) -> Child {
         if let Some((200, _)) = http::ask(address, "GET", "/readyz", &Value::Null) {
             return child;
         }
-        assert!(
-            began.elapsed() < Duration::from_secs(60),
-            "it does not start"
-        );
+        if began.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("it does not start");
+        }
         std::thread::sleep(Duration::from_millis(10));
     }
 }
