@@ -2,7 +2,7 @@
 //!
 //! `/v1/models`, `/v1/chat/completions` and `/v1/responses` are what the official clients call. What those have no word for
 //! goes beside it: the conversation as `metadata.session_id` and in the header [`SESSION`], everything else in a member
-//! `easel`. The form in which canvas clients know the same is in [`canvas`].
+//! `easel`. The form in which canvas clients know the same is in `canvas.rs`.
 
 pub(crate) mod canvas;
 mod chat;

@@ -1,7 +1,7 @@
 //! RAGFlow's agent API, as its clients use it (spec/canvas-engine §8, §9), under `/api/v1`.
 //!
 //! Its quirks of shape are kept: HTTP 200 with a code, `data:` without a blank, lists with a total beside them. What made it
-//! unsafe is not: every route asks who owns what ([`access`]), and nothing a client says of itself counts.
+//! unsafe is not: every route asks who owns what (`access.rs`), and nothing a client says of itself counts.
 //!
 //! A conversation goes by one document: the draft as it was when the conversation was opened, or the released version if that
 //! is asked for. A message with `release: true` lets it go on with the version that was released last; a run that waits ends

@@ -204,6 +204,7 @@ pub struct RunArguments {
 }
 
 /// Arguments of `easel serve`.
+#[allow(rustdoc::bare_urls, reason = "terminals show it as it is")]
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The server ends on Ctrl-C or SIGTERM once turns under way are done, or after --patience; what is
