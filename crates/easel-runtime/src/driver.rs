@@ -275,7 +275,7 @@ impl Driver {
             }
             self.write(observe).await?;
             let stopped = {
-                let waited = pin!(self.wait());
+                let waited = pin!(self.wait(observe));
                 matches!(select(&mut stop, waited).await, Either::Left(_))
             };
             if stopped {
@@ -299,7 +299,7 @@ impl Driver {
     }
 
     /// Waits for the next thing an attempt tells or reports. What it told comes first.
-    async fn wait(&mut self) {
+    async fn wait(&mut self, observe: &mut Observer<'_>) {
         let told = {
             let reported = pin!(self.attempts.next(&mut self.meter));
             match select(self.told.next(), reported).await {
@@ -312,6 +312,10 @@ impl Driver {
             Either::Left(None) => {}
             Either::Right(fact) => {
                 self.hear_all();
+                if self.unwritten.is_empty() {
+                    // Whoever watches sees what was said before it is known how the attempt ended.
+                    self.show(observe);
+                }
                 self.happened(fact);
             }
         }
