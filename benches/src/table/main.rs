@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("| what / beside what | asked | Easel | beside it | ratio | a unit |");
     println!("|---|---|---|---|---|---|");
-    let groups: [(&str, &Rows<'_>); 13] = [
+    let groups: [(&str, &Rows<'_>); 15] = [
         ("chain", &|| chain(&runtime)),
         ("fan", &|| fan(&runtime)),
         ("iteration", &|| iterations(&runtime)),
@@ -75,7 +75,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("graphs", &|| graphs::rows(&runtime)),
         ("process", &process::rows),
         ("durable", &durable::rows),
-        ("server", &served::rows),
+        ("server", &served::answering),
+        ("memory", &served::memory),
+        ("disk", &served::disk),
     ];
     for (group, rows) in groups {
         if chosen(group) {

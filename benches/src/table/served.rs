@@ -30,28 +30,37 @@ const CLIENTS: usize = 32;
 /// How long what a server has finished with may linger before its memory is looked at.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Prints the rows.
-pub fn rows() -> Result<(), Box<dyn Error>> {
+/// How soon it is ready, and how fast it answers.
+pub fn answering() -> Result<(), Box<dyn Error>> {
     let this = std::env::current_exe()?;
-    let easel = this.with_file_name("easel");
-    if !easel.exists() {
-        println!("\nNo rows for the server: build it with `cargo build --release -p easel`.");
+    let Some(easel) = Easel::beside(&this) else {
+        return Ok(());
+    };
+    starts(&easel)?;
+    if !wrk::is_there() {
+        println!("\nNo rows for answers over HTTP: they take `wrk`, from the system's packages.");
         return Ok(());
     }
+    answers(&this, &easel)
+}
+
+/// What waits and what is open, in memory.
+pub fn memory() -> Result<(), Box<dyn Error>> {
+    let Some(easel) = Easel::beside(&std::env::current_exe()?) else {
+        return Ok(());
+    };
     // 1,000 streams need as many files, on both sides.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
-
-    let easel = Easel(easel);
-    starts(&easel)?;
-    match wrk::is_there() {
-        true => answers(&this, &easel)?,
-        false => {
-            println!("\nNo row for answers over HTTP: it takes `wrk`, from the system's packages.")
-        }
-    }
     waiting_runs(&easel)?;
-    streams(&easel)?;
+    streams(&easel)
+}
+
+/// What is over, on disk.
+pub fn disk() -> Result<(), Box<dyn Error>> {
+    let Some(easel) = Easel::beside(&std::env::current_exe()?) else {
+        return Ok(());
+    };
     many_stored(&easel)?;
     conversation(&easel)
 }
@@ -60,6 +69,16 @@ pub fn rows() -> Result<(), Box<dyn Error>> {
 struct Easel(PathBuf);
 
 impl Easel {
+    /// The one that was built with this program.
+    fn beside(this: &Path) -> Option<Easel> {
+        let program = this.with_file_name("easel");
+        if !program.exists() {
+            println!("\nNo rows for the server: build it with `cargo build --release -p easel`.");
+            return None;
+        }
+        Some(Easel(program))
+    }
+
     /// A server over a folder, once it is ready.
     fn serve(&self, folder: &Path) -> Result<Server, Box<dyn Error>> {
         self.serve_with(folder, &[])
@@ -182,7 +201,7 @@ fn waiting_runs(easel: &Easel) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What streams cost that stay open: each follows a conversation of its own, whose model does not answer.
+/// What streams cost that stay open: of one run, and each of a run of its own. The model does not answer.
 fn streams(easel: &Easel) -> Result<(), Box<dyn Error>> {
     let folder = engine::folder()?;
     let model = format!("http://{}/v1", silent_model()?);
@@ -193,22 +212,34 @@ fn streams(easel: &Easel) -> Result<(), Box<dyn Error>> {
     // What serving takes at all.
     at_once(&server, 1_000, &hello, "hello")?;
     let asker = agent(&server, "asker", &benches::asker())?;
-    let body = json!({"agent_id": asker, "query": "hello", "stream": true});
-    thread::sleep(SETTLED);
-    let before = server.resident()?;
+    let begun = json!({"query": "hello"});
+    let path = format!("/v1/agents/{asker}/runs");
+    let run = server.connect()?.ask("POST", &path, Some(&begun))?;
+    let run = run["id"].as_str().ok_or("a run has an id")?;
+
     let mut open = Vec::new();
-    for _ in 0..1_000 {
-        let mut connection = server.connect()?;
-        connection.listen("POST", ASK, Some(&body))?;
-        open.push(connection);
-    }
-    thread::sleep(SETTLED);
-    let more = server.resident()? - before;
+    let mut open_all =
+        |method: &str, path: &str, body: Option<&Json>| -> Result<f64, Box<dyn Error>> {
+            thread::sleep(SETTLED);
+            let before = server.resident()?;
+            for _ in 0..1_000 {
+                let mut connection = server.connect()?;
+                connection.listen(method, path, body)?;
+                open.push(connection);
+            }
+            thread::sleep(SETTLED);
+            Ok(server.resident()? - before)
+        };
+    let more = open_all("GET", &format!("/v1/runs/{run}/events"), None)?;
     only(
-        "1,000 open streams, each of a run that asks a model, memory",
+        "1,000 open event streams of a run, memory",
         "60 MB",
         megabytes(more),
     );
+    let body = json!({"agent_id": asker, "query": "hello", "stream": true});
+    let more = open_all("POST", ASK, Some(&body))?;
+    let what = "1,000 open streams, each with a run of its own that asks a model, memory";
+    only(what, "", megabytes(more));
     Ok(())
 }
 
@@ -271,10 +302,12 @@ fn conversation(easel: &Easel) -> Result<(), Box<dyn Error>> {
         }
     }
     let whole = stored(folder.path())?;
+    // Until it stops, part of it lies in the log as well.
+    server.stop()?;
     only(
         "a conversation of 50 turns with 100 kB each, disk",
         "8 MB",
-        megabytes(whole),
+        megabytes(stored(folder.path())?),
     );
     let growth = (whole - start - half) / half;
     only(

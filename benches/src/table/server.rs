@@ -10,6 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::http::Connection;
 
 /// After that a server that does not answer has failed.
@@ -86,6 +89,14 @@ impl Server {
             .trim_end_matches(" kB")
             .parse()?;
         Ok(kilobytes * 1024.0)
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(mut self) -> Result<(), Box<dyn Error>> {
+        let id = i32::try_from(self.child.id())?;
+        kill(Pid::from_raw(id), Signal::SIGTERM)?;
+        self.child.wait()?;
+        Ok(())
     }
 
     fn is_ready(&self) -> bool {

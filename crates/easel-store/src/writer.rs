@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use easel_runtime::JournalError;
@@ -38,7 +38,8 @@ pub(crate) struct Writer {
 /// Where one writes at a time, and where the others queue.
 struct Desk {
     queue: mpsc::UnboundedSender<Job>,
-    scribe: Arc<Mutex<Scribe>>,
+    /// Belongs to the task that serves the queue: its connection must end inside of the runtime, and a store may not.
+    scribe: Weak<Mutex<Scribe>>,
 }
 
 #[derive(Default)]
@@ -83,8 +84,12 @@ impl Writer {
                 counters: counters.clone(),
                 lonely: true,
             }));
-            tokio::spawn(serve(scribe.clone(), jobs));
-            Desk { queue, scribe }
+            let desk = Desk {
+                queue,
+                scribe: Arc::downgrade(&scribe),
+            };
+            tokio::spawn(serve(scribe, jobs));
+            desk
         });
         Writer {
             pool: pool.clone(),
@@ -112,12 +117,15 @@ impl Writer {
 
     pub(crate) async fn append(&self, entry: Entry) -> Result<(), JournalError> {
         let desk = self.desk(self.hasher.hash_one(&entry.run) as usize)?;
-        if let Ok(mut scribe) = desk.scribe.try_lock()
+        let scribe = desk.scribe.upgrade();
+        if let Some(scribe) = &scribe
+            && let Ok(mut scribe) = scribe.try_lock()
             && scribe.lonely
             && scribe.alone(&entry).await
         {
             return Ok(());
         }
+        drop(scribe);
         let (batched, done) = oneshot::channel();
         desk.send(Job::Batch(Box::new(entry), batched))?;
         done.await.map_err(|_| StoreError::Closed)?

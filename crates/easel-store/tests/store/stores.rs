@@ -288,3 +288,14 @@ async fn stores_in_schemas_of_one_database_do_not_see_each_other() {
     let folder = Location::Folder("data".into());
     assert!(easel_store::make_schema(&folder, "one").await.is_err());
 }
+
+#[test]
+fn a_store_may_end_outside_of_the_runtime_it_was_used_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = Location::Folder(folder.path().to_owned());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let store = runtime.block_on(Store::open(&location)).unwrap();
+    runtime.block_on(store.append(first("a", "me"))).unwrap();
+    drop(runtime);
+    drop(store);
+}
