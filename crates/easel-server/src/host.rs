@@ -50,7 +50,17 @@ impl Default for HostLimits {
 }
 
 /// What to do with a message to a conversation that is busy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    utoipa::ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Busy {
     /// It waits for its turn; messages are answered in the order in which they came.

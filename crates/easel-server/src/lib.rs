@@ -19,6 +19,7 @@ pub mod serve;
 pub mod settings;
 pub mod telemetry;
 pub mod templates;
+mod unknown;
 pub mod v1;
 pub mod webhook;
 
@@ -97,6 +98,8 @@ pub fn router(app: Arc<App>) -> Router {
     let patience = app.settings.body_time;
     let slow = move |request, next| patience::bound(patience, request, next);
     let router = router
+        .fallback(unknown::path)
+        .method_not_allowed_fallback(unknown::method)
         .layer(limit)
         .layer(from_fn(slow))
         .layer(from_fn_with_state(metrics, telemetry::count));

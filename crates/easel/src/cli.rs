@@ -4,7 +4,7 @@ mod agents;
 mod keys;
 mod runs;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -204,7 +204,6 @@ pub struct RunArguments {
 }
 
 /// Arguments of `easel serve`.
-#[allow(rustdoc::bare_urls, reason = "terminals show it as it is")]
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The server ends on Ctrl-C or SIGTERM once turns under way are done, or after --patience; what is
@@ -216,7 +215,7 @@ Examples:
   easel serve --database postgres://easel@db/easel --model gpt-4o-mini@openai")]
 pub struct ServeArguments {
     /// Where to listen. Port 0 takes a free one.
-    #[arg(long, value_name = "ADDRESS", default_value_t = Settings::LISTEN, env = "EASEL_LISTEN")]
+    #[arg(long, value_name = "ADDRESS", default_value_t = Settings::LISTEN, env = "EASEL_LISTEN", value_parser = address)]
     pub listen: SocketAddr,
     #[command(flatten)]
     pub data: DataArguments,
@@ -264,7 +263,7 @@ pub struct ServeArguments {
         help_heading = "Limits"
     )]
     pub patience: u64,
-    /// An origin whose pages may call the server from a browser (https://app.example.com). May be repeated.
+    /// An origin whose pages may call the server from a browser: scheme, host and port. May be repeated.
     #[arg(long, value_name = "ORIGIN", help_heading = "Limits")]
     pub cors: Vec<String>,
 }
@@ -285,6 +284,14 @@ impl From<WhenBusy> for Busy {
             WhenBusy::Refuse => Busy::Refuse,
         }
     }
+}
+
+/// Takes an address, or a name with a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().ok();
+    found
+        .and_then(|mut addresses| addresses.next())
+        .ok_or_else(|| "write it as 127.0.0.1:9380 or localhost:9380".to_owned())
 }
 
 fn rate(text: &str) -> Result<Rate, String> {

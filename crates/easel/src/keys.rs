@@ -29,7 +29,8 @@ pub fn obey(command: &KeysCommand) -> Result<Exit, Problem> {
 async fn new(arguments: &NewKeyArguments) -> Result<Exit, Problem> {
     for (what, value) in [("name", &arguments.name), ("owner", &arguments.owner)] {
         if value.trim().is_empty() {
-            return Err(Problem::usage(format!("The {what} is blank.")));
+            return Err(Problem::usage(format!("The {what} is blank."))
+                .fix("Give it a word by which you know it again."));
         }
     }
     let reach = Reach::open(&arguments.data).await?;

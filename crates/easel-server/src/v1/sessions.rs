@@ -72,23 +72,11 @@ pub struct NewMessage {
     pub chat_template_kwargs: Option<Value>,
     /// If another message is being answered: `queue` waits for its turn, `refuse` does not. As the server is set up unless
     /// told.
-    #[schema(value_type = Option<BusyWord>)]
     pub busy: Option<Busy>,
     /// End a run that waits for an answer, and begin a new one.
     pub abandon: bool,
     /// Wait for the end of the turn.
     pub wait: bool,
-}
-
-/// What becomes of a message to a busy conversation.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[allow(dead_code)]
-pub enum BusyWord {
-    /// It waits for its turn.
-    Queue,
-    /// It is refused.
-    Refuse,
 }
 
 /// Opens a conversation

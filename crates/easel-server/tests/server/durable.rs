@@ -132,19 +132,13 @@ async fn a_waiting_run_is_watched_before_and_after_its_answer() {
 /// The folder in which a process of ours serves; it writes its address there.
 const FOLDER: &str = "EASEL_TEST_SERVES_IN";
 
-/// No test: the process that is killed.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "it serves until it is killed; other tests start it"]
-async fn serves_until_it_is_killed() {
-    let Ok(folder) = std::env::var(FOLDER) else {
-        return;
-    };
-    let folder = Path::new(&folder).to_owned();
+/// What the process does that is killed.
+async fn serve_until_killed(folder: &Path) {
     let setup = Setup {
         model: Some(Arc::new(counting())),
         ..Setup::default()
     };
-    let server = TestServer::set_up_in(&folder, json!({"llm": {}}), setup).await;
+    let server = TestServer::set_up_in(folder, json!({"llm": {}}), setup).await;
     let address = folder.join("address.new");
     std::fs::write(&address, server.address.to_string()).unwrap();
     std::fs::rename(address, folder.join("address")).unwrap();
@@ -158,8 +152,11 @@ impl Process {
     fn start(folder: &Path) -> Process {
         let _ = std::fs::remove_file(folder.join("address"));
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "durable::serves_until_it_is_killed"])
-            .args(["--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "durable::a_stream_goes_on_after_the_server_was_killed",
+            ])
+            .arg("--nocapture")
             .env(FOLDER, folder)
             .stdout(Stdio::null())
             .spawn()
@@ -189,6 +186,10 @@ impl Drop for Process {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_goes_on_after_the_server_was_killed() {
+    // In the process that this test starts, this is where it serves.
+    if let Ok(folder) = std::env::var(FOLDER) {
+        return serve_until_killed(Path::new(&folder)).await;
+    }
     let folder = tempfile::tempdir().unwrap();
     let agent = {
         let server = TestServer::set_up_in(folder.path(), json!({"llm": {}}), Setup::default());

@@ -15,5 +15,6 @@ mod support;
 mod taking_up;
 mod telemetry;
 mod templates;
+mod unknown;
 mod v1;
 mod webhook;

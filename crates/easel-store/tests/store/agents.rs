@@ -8,7 +8,7 @@ use easel_store::{
     Permission, Store, StoreError,
 };
 
-use crate::bench::{both, count, first};
+use crate::bench::{Bench, both, count, first};
 
 async fn document(store: &Store, text: &str) -> String {
     let hash = store

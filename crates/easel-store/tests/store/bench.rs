@@ -62,10 +62,9 @@ macro_rules! both {
     ($($(#[$attribute:meta])* async fn $name:ident($bench:ident) $body:block)*) => { $(
         $(#[$attribute])*
         mod $name {
-            #[allow(unused_imports)]
             use super::*;
 
-            async fn test($bench: crate::bench::Bench) $body
+            async fn test($bench: Bench) $body
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {

@@ -12,7 +12,7 @@ use easel_runtime::{
 use easel_store::{Location, RunFilter, Store};
 use serde_json::{Value as Json, json};
 
-use crate::bench::both;
+use crate::bench::{Bench, both};
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -9,7 +9,7 @@ use easel_store::Store;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use crate::bench::{both, completed, first, last, later};
+use crate::bench::{Bench, both, completed, first, last, later};
 
 fn taken(run: &str, from: u64, there: u64) -> Result<(), JournalError> {
     Err(JournalError::Taken {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use easel_store::{Dialect, NewFile, NewKey, PageNumber, StoreError};
 
-use crate::bench::{both, count};
+use crate::bench::{Bench, both, count};
 
 both! {
     async fn a_key_opens_until_it_is_revoked(bench) {

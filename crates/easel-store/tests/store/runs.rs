@@ -6,7 +6,7 @@ use easel_runtime::core::event::Fault;
 use easel_runtime::{Batch, Journal, Origin, Standing, Value};
 use easel_store::{Dialect, GcCounts, GcPlan, RunFilter, Store, StoreError};
 
-use crate::bench::{both, completed, count, first, last, later};
+use crate::bench::{Bench, both, completed, count, first, last, later};
 
 /// A run that is over, with where it came from.
 async fn over(store: &Store, run: &str, agent: &str, owner: &str, content: &str) {

@@ -10,7 +10,7 @@ use easel_runtime::{
 };
 use easel_store::{NewFile, NewSession, PageNumber, SessionFilter, SessionOrder, Store};
 
-use crate::bench::{both, completed, count, first};
+use crate::bench::{Bench, both, completed, count, first};
 
 fn said(role: &str, content: impl Into<Value>, run: &str) -> Said {
     Said {

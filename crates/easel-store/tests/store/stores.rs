@@ -4,7 +4,7 @@ use easel_runtime::{Journal, JournalError};
 use easel_store::{Location, RunFilter, Store, StoreError};
 use sqlx::{AssertSqlSafe, Row};
 
-use crate::bench::{both, completed, first, later};
+use crate::bench::{Bench, both, completed, first, later};
 
 #[test]
 fn a_place_is_a_folder_or_the_url_of_a_database() {

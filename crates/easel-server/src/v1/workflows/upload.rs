@@ -45,7 +45,6 @@ pub struct WorkflowBody {
 /// A graph: as its YAML or JSON text, or as an object with `nodes`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
-#[allow(dead_code)]
 pub enum GraphBody {
     /// The text of its file.
     Text(String),
@@ -55,7 +54,6 @@ pub enum GraphBody {
 
 /// A package as a form sends it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[allow(dead_code)]
 pub struct WorkflowForm {
     /// The package as a zip file. Instead, its files may be sent one by one, each under its name.
     #[schema(value_type = String, format = Binary)]
