@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 use easel_runtime::components::Run;
 use easel_runtime::core::draft::EffectClass;
-use easel_runtime::{Ending, Engine, Input};
+use easel_runtime::core::machine::NodeLife;
+use easel_runtime::{Ending, Engine, Input, ScriptedWorld};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use serde_json::json;
@@ -78,4 +80,42 @@ fn a_node_that_takes_longer_than_it_may_fails_and_its_work_is_dropped() {
         (Some("Endless:E"), "timeout")
     );
     assert!(dropped.load(Ordering::SeqCst));
+}
+
+#[test]
+fn whoever_stops_a_run_at_the_first_word_of_a_message_keeps_the_rest_from_being_done() {
+    let world = ScriptedWorld::read(json!({"rules": [{"reply": "abcdefghi"}]}), || {}).unwrap();
+    let engine = Engine::builder().model(world.model()).build().unwrap();
+    let prompt = json!({"llm_id": "m", "prompts": [{"role": "user", "content": "{sys.query}"}]});
+    let text = canvas(&[
+        ("LLM:A", "LLM", prompt),
+        (
+            "Message:M",
+            "Message",
+            json!({"content": ["{LLM:A@content}"]}),
+        ),
+        (
+            "StringTransform:B",
+            "StringTransform",
+            json!({"method": "merge", "script": "{Message:M@content}", "delimiters": [","]}),
+        ),
+    ]);
+    let workflow = Arc::new(engine.load(&text).unwrap());
+    let stop = AtomicBool::new(false);
+    let mut observe = |event: easel_runtime::RunEvent| {
+        if event.kind.name() == "message" {
+            stop.store(true, Ordering::SeqCst);
+        }
+    };
+    let stopped = std::future::poll_fn(|_| match stop.load(Ordering::SeqCst) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
+    let mut session = engine.session(&workflow);
+    let turn = session.turn_until(Input::from("go"), &mut observe, stopped);
+    assert_eq!(block_on(turn).unwrap(), Ending::Cancelled);
+    let done = session
+        .lives()
+        .find(|(id, _)| &***id == "StringTransform:B");
+    assert_ne!(done.unwrap().1, Some(NodeLife::Done));
 }
