@@ -15,6 +15,7 @@ pub mod openapi;
 mod patience;
 pub mod ragflow;
 pub mod rate;
+mod retold;
 pub mod serve;
 pub mod settings;
 pub mod telemetry;

@@ -4,6 +4,8 @@ use easel_runtime::core::event::Usage;
 use easel_runtime::{Logged, Standing, Value};
 use serde_json::{Value as Json, json};
 
+use crate::retold::{Piece, Retold};
+
 /// Something to pass on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
@@ -65,10 +67,7 @@ impl Question {
 #[derive(Debug, Default)]
 pub(crate) struct Speech {
     thinking: bool,
-    /// What was passed on of the message that is being said.
-    said: String,
-    /// After an attempt was lost: what the next one said so far, while it repeats what was passed on.
-    again: Option<String>,
+    message: Retold<char>,
     /// Whether anything was said at all.
     spoke: bool,
     usage: Option<Usage>,
@@ -107,8 +106,7 @@ impl Speech {
                 }
             }
             "message_end" => {
-                self.said.clear();
-                self.again = None;
+                self.message.end();
                 self.thinking = false;
                 let reference = data
                     .get("reference")
@@ -116,7 +114,7 @@ impl Speech {
                 heard.extend(reference.cloned().map(Heard::Reference));
             }
             "message_reset" => {
-                self.again = Some(String::new());
+                self.message.reset();
                 self.thinking = false;
             }
             "user_inputs" => heard.push(Heard::Question(Question {
@@ -143,26 +141,16 @@ impl Speech {
             return None;
         }
         if self.thinking {
-            return self
-                .again
-                .is_none()
-                .then(|| Heard::Thought(text.to_owned()));
+            let repeats = self.message.repeats();
+            return (!repeats).then(|| Heard::Thought(text.to_owned()));
         }
         self.spoke = true;
-        let Some(mut again) = self.again.take() else {
-            self.said.push_str(text);
-            return Some(Heard::Text(text.to_owned()));
+        let new = match self.message.piece(text.chars()) {
+            Piece::New => text.to_owned(),
+            Piece::Repeats => return None,
+            Piece::Continues(rest) => String::from_iter(rest),
+            Piece::Differs(whole) => format!("\n\n{}", String::from_iter(whole)),
         };
-        again.push_str(text);
-        if self.said.starts_with(&again) {
-            self.again = Some(again);
-            return None;
-        }
-        let new = match again.strip_prefix(&self.said) {
-            Some(rest) => rest.to_owned(),
-            None => format!("\n\n{again}"),
-        };
-        self.said = again;
         Some(Heard::Text(new))
     }
 

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::envelope::Value;
+use crate::retold::{Piece, Retold};
 
 /// What a client is told next.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,9 +28,7 @@ enum Atom {
 pub(super) struct Speech {
     /// The node that says it.
     speaker: String,
-    shown: Vec<Atom>,
-    /// What the message says since it began anew, as long as that repeats what was shown.
-    again: Option<Vec<Atom>>,
+    message: Retold<Atom>,
 }
 
 impl Speech {
@@ -46,38 +45,22 @@ impl Speech {
                 ..Speech::default()
             };
         }
-        let atoms = atoms(&data);
-        let Some(again) = &mut self.again else {
-            self.shown.extend(atoms);
-            return vec![Step::Say(data)];
-        };
-        again.extend(atoms);
-        if self.shown.starts_with(again) {
-            if self.shown.len() == again.len() {
-                self.again = None;
-            }
-            return Vec::new();
+        match self.message.piece(atoms(&data)) {
+            Piece::New => vec![Step::Say(data)],
+            Piece::Repeats => Vec::new(),
+            Piece::Continues(rest) => self.said(&rest),
+            Piece::Differs(whole) => self.anew(&whole),
         }
-        let again = std::mem::take(again);
-        self.again = None;
-        let steps = match again.strip_prefix(self.shown.as_slice()) {
-            Some(rest) => self.said(rest),
-            None => self.anew(&again),
-        };
-        self.shown = again;
-        steps
     }
 
     /// The message begins anew.
     pub fn reset(&mut self) {
-        if !self.shown.is_empty() {
-            self.again = Some(Vec::new());
-        }
+        self.message.reset();
     }
 
     /// The message is whole.
     pub fn end(&mut self) -> Vec<Step> {
-        let steps = match self.again.take() {
+        let steps = match self.message.end() {
             // It came out shorter than what was shown.
             Some(again) => self.anew(&again),
             None => Vec::new(),
