@@ -318,11 +318,12 @@ impl Store {
     /// [`StoreError`] if they cannot be read.
     pub async fn agents(&self, filter: &AgentFilter) -> Result<Listed<AgentRecord>, StoreError> {
         let mut connection = self.reader().await?;
-        let mut select = Statement::new("SELECT count(*) AS total FROM agents WHERE 1 = 1");
+        let mut select =
+            Statement::new("SELECT count(*) AS total FROM agents WHERE 1 = 1").scanning();
         filter.narrow(&mut select);
         let total = connection.row(select).await?;
         let total = total.map_or(Ok(0), |row| row.count("total"))?;
-        let mut select = Statement::new("");
+        let mut select = Statement::new("").scanning();
         select.push(&format!("SELECT {COLUMNS} FROM agents WHERE 1 = 1"));
         filter.narrow(&mut select);
         let column = match filter.order {
@@ -350,7 +351,8 @@ impl Store {
     pub async fn agent_tags(&self, filter: &AgentFilter) -> Result<Vec<TagCount>, StoreError> {
         let mut select = Statement::new(
             "SELECT tag, count(*) AS n FROM agent_tags WHERE agent IN (SELECT id FROM agents WHERE 1 = 1",
-        );
+        )
+        .scanning();
         filter.narrow(&mut select);
         select.push(") GROUP BY tag ORDER BY n DESC, tag");
         let rows = self.rows(select).await?;

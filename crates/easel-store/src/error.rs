@@ -1,5 +1,6 @@
 //! What can go wrong in a store.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -92,14 +93,39 @@ pub enum StoreError {
     Closed,
     /// The database failed.
     #[error("the database failed: {0}")]
-    Database(Arc<sqlx::Error>),
+    Database(DatabaseError),
+}
+
+/// What a database says that failed.
+#[derive(Clone, Debug)]
+pub struct DatabaseError(Cause);
+
+#[derive(Clone, Debug)]
+enum Cause {
+    Sqlite(Arc<rusqlite::Error>),
+    Postgres(Arc<sqlx::Error>),
+}
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Cause::Sqlite(error) => error.fmt(f),
+            Cause::Postgres(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        StoreError::Database(DatabaseError(Cause::Sqlite(Arc::new(error))))
+    }
 }
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
         match error {
             sqlx::Error::PoolClosed => StoreError::Closed,
-            error => StoreError::Database(Arc::new(error)),
+            error => StoreError::Database(DatabaseError(Cause::Postgres(Arc::new(error)))),
         }
     }
 }
@@ -110,40 +136,84 @@ impl From<StoreError> for JournalError {
     }
 }
 
+/// A code of SQLite with its subject: `SQLITE_CONSTRAINT_UNIQUE` and the like.
+fn sqlite_code(error: &rusqlite::Error) -> Option<i32> {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => Some(failure.extended_code),
+        _ => None,
+    }
+}
+
+impl DatabaseError {
+    fn is_duplicate(&self) -> bool {
+        use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+        match &self.0 {
+            Cause::Sqlite(error) => matches!(
+                sqlite_code(error),
+                Some(SQLITE_CONSTRAINT_UNIQUE | SQLITE_CONSTRAINT_PRIMARYKEY)
+            ),
+            Cause::Postgres(error) => error
+                .as_database_error()
+                .is_some_and(|error| error.is_unique_violation()),
+        }
+    }
+
+    fn names_nothing(&self) -> bool {
+        match &self.0 {
+            Cause::Sqlite(error) => {
+                sqlite_code(error) == Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY)
+            }
+            Cause::Postgres(error) => error
+                .as_database_error()
+                .is_some_and(|error| error.is_foreign_key_violation()),
+        }
+    }
+
+    fn is_transient(&self) -> bool {
+        use rusqlite::ffi::{SQLITE_BUSY, SQLITE_BUSY_RECOVERY, SQLITE_BUSY_SNAPSHOT};
+        match &self.0 {
+            Cause::Sqlite(error) => matches!(
+                sqlite_code(error),
+                Some(SQLITE_BUSY | SQLITE_BUSY_RECOVERY | SQLITE_BUSY_SNAPSHOT)
+            ),
+            Cause::Postgres(error) => {
+                let Some(error) = error.as_database_error() else {
+                    return false;
+                };
+                // Somebody let a big value go, and somebody else began to hold it at the same moment.
+                let of_values = matches!(
+                    error.constraint(),
+                    Some("uses_hash_fkey" | "files_hash_fkey")
+                );
+                // Serialization failure, deadlock.
+                let code = error.code();
+                of_values || code.is_some_and(|code| matches!(&*code, "40001" | "40P01"))
+            }
+        }
+    }
+}
+
 impl StoreError {
-    fn database(&self) -> Option<&dyn sqlx::error::DatabaseError> {
+    fn database(&self) -> Option<&DatabaseError> {
         match self {
-            StoreError::Database(error) => error.as_database_error(),
+            StoreError::Database(error) => Some(error),
             _ => None,
         }
     }
 
     /// True if a row that must be the only one of its kind exists already.
     pub(crate) fn is_duplicate(&self) -> bool {
-        self.database()
-            .is_some_and(|error| error.is_unique_violation())
+        self.database().is_some_and(DatabaseError::is_duplicate)
     }
 
     /// True if the statements contradict what is stored, so that they fail again however often they are tried.
     pub(crate) fn is_conflict(&self) -> bool {
         self.database()
-            .is_some_and(|error| error.is_unique_violation() || error.is_foreign_key_violation())
+            .is_some_and(|error| error.is_duplicate() || error.names_nothing())
     }
 
     /// True if others were in the way, so that it may go well the next time.
     pub(crate) fn is_transient(&self) -> bool {
-        let Some(error) = self.database() else {
-            return false;
-        };
-        // Somebody let a big value go, and somebody else began to hold it at the same moment.
-        if matches!(
-            error.constraint(),
-            Some("uses_hash_fkey" | "files_hash_fkey")
-        ) {
-            return true;
-        }
-        let code = error.code();
-        // PostgreSQL: serialization failure, deadlock. SQLite: busy.
-        code.is_some_and(|code| matches!(&*code, "40001" | "40P01" | "5" | "261" | "517"))
+        self.database().is_some_and(DatabaseError::is_transient)
     }
 }

@@ -82,10 +82,10 @@ impl Store {
     pub async fn gc(&self, plan: &GcPlan) -> Result<GcCounts, StoreError> {
         let mut counts = GcCounts::default();
         if plan.dry {
-            let mut select = Statement::new("SELECT count(*) AS n");
+            let mut select = Statement::new("SELECT count(*) AS n").scanning();
             plan.narrow(&mut select);
             counts.runs = self.number(select).await?;
-            let mut select = Statement::new("SELECT count(*) AS n");
+            let mut select = Statement::new("SELECT count(*) AS n").scanning();
             select.push(UNUSED);
             counts.documents = self.number(select.with(plan.before)).await?;
             return Ok(counts);
@@ -93,7 +93,7 @@ impl Store {
         // Where the last ones were: what stays is not looked at again.
         let mut behind = (i64::MIN, 0);
         loop {
-            let mut select = Statement::new("SELECT id, created, number");
+            let mut select = Statement::new("SELECT id, created, number").scanning();
             plan.narrow(&mut select);
             select.push(" AND (created, number) > (").value(behind.0);
             select.push(", ").value(behind.1);

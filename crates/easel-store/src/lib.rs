@@ -35,6 +35,7 @@ mod schema;
 mod schemas;
 mod sessions;
 mod sql;
+mod sqlite;
 mod store;
 mod teams;
 mod values;
@@ -45,7 +46,7 @@ mod writer;
 pub use agents::{
     AgentFilter, AgentOrder, AgentPatch, AgentRecord, NewAgent, Permission, TagCount,
 };
-pub use error::StoreError;
+pub use error::{DatabaseError, StoreError};
 pub use files::{Dialect, Document, FileRecord, NewFile};
 pub use gc::{GcCounts, GcPlan};
 pub use keys::{KeyRecord, KeySecret, NewKey};

@@ -293,7 +293,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Cursor`]; [`StoreError`] if they cannot be read.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Page<RunSummary>, StoreError> {
-        let mut rows = self.rows(filter.select()?).await?;
+        let mut rows = self.rows(filter.select()?.scanning()).await?;
         let more = rows.len() > filter.limit();
         rows.truncate(filter.limit());
         let next = match rows.last() {
@@ -321,7 +321,7 @@ impl Store {
     /// [`StoreError`] if they cannot be counted.
     pub async fn run_counts(&self) -> Result<Vec<RunCount>, StoreError> {
         let select = "SELECT state, count(*) AS runs FROM runs GROUP BY state ORDER BY state";
-        let rows = self.rows(Statement::new(select)).await?;
+        let rows = self.rows(Statement::new(select).scanning()).await?;
         let counts = rows.iter().map(|row| {
             Ok(RunCount {
                 state: row.shared("state")?,

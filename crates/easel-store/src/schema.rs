@@ -1,12 +1,15 @@
 //! The tables, and how an older database gets them.
 
+use std::path::Path;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, SqlSafeStr};
+use sqlx::postgres::PgPool;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqlSafeStr};
 
 use crate::error::StoreError;
-use crate::sql::Pool;
+use crate::sqlite::BUSY;
 
 /// All migrations in order: the first is version 1. What is released stays as it is, to the letter.
 const MIGRATIONS: [(&str, &str); 1] = [("tables", include_str!("../migrations/0001.sql"))];
@@ -47,25 +50,44 @@ fn migrator(sqlite: bool) -> Migrator {
 /// How often SQLite is asked again, where another process may be making the tables at the same moment.
 const TRIES: u32 = 10;
 
-/// Brings the database to the version of this Easel.
-pub(crate) async fn migrate(pool: &Pool, place: &str) -> Result<(), StoreError> {
-    let migrator = migrator(pool.is_sqlite());
+/// Brings a database to the version of this Easel.
+pub(crate) async fn migrate(pool: &PgPool, place: &str) -> Result<(), StoreError> {
+    let acquired = pool.acquire().await;
+    let mut connection = acquired.map_err(|error| explain(error.into(), place))?;
+    let done = migrator(false).run_direct(None, &mut *connection, false).await;
+    done.map_err(|error| explain(error, place))
+}
+
+/// Brings the database in a file to the version of this Easel, and makes it if there is none.
+pub(crate) async fn migrate_file(file: &Path, place: &str) -> Result<(), StoreError> {
+    let migrator = migrator(true);
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY)
+        .disable_statement_logging();
+    let opened = options.connect().await;
+    let mut connection = opened.map_err(|error| explain(error.into(), place))?;
     let mut tries = 0;
     let done = loop {
         tries += 1;
-        let done = match pool {
-            Pool::Sqlite(pool) => migrator.run(pool).await,
-            Pool::Postgres(pool) => migrator.run(pool).await,
-        };
-        match done {
+        match migrator.run_direct(None, &mut connection, false).await {
             // PostgreSQL has a lock for it, SQLite has none.
-            Err(MigrateError::ExecuteMigration(..)) if pool.is_sqlite() && tries < TRIES => {
+            Err(MigrateError::ExecuteMigration(..)) if tries < TRIES => {
                 tokio::time::sleep(Duration::from_millis(20 * u64::from(tries))).await;
             }
             done => break done,
         }
     };
-    done.map_err(|error| match error {
+    // What cannot be closed in order is closed all the same.
+    let _ = connection.close().await;
+    done.map_err(|error| explain(error, place))
+}
+
+fn explain(error: MigrateError, place: &str) -> StoreError {
+    match error {
         MigrateError::VersionMissing(version) | MigrateError::VersionTooNew(version, _) => {
             StoreError::Newer {
                 version,
@@ -76,5 +98,5 @@ pub(crate) async fn migrate(pool: &Pool, place: &str) -> Result<(), StoreError> 
             place: place.to_owned(),
             cause: other.to_string(),
         },
-    })
+    }
 }

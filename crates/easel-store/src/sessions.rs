@@ -273,11 +273,12 @@ impl Store {
         filter: &SessionFilter,
     ) -> Result<Listed<SessionRecord>, StoreError> {
         let mut connection = self.reader().await?;
-        let mut select = Statement::new("SELECT count(*) AS total FROM sessions WHERE 1 = 1");
+        let mut select =
+            Statement::new("SELECT count(*) AS total FROM sessions WHERE 1 = 1").scanning();
         filter.narrow(&mut select);
         let total = connection.row(select).await?;
         let total = total.map_or(Ok(0), |row| row.count("total"))?;
-        let mut select = Statement::new("");
+        let mut select = Statement::new("").scanning();
         select.push(&format!("SELECT {COLUMNS} FROM sessions WHERE 1 = 1"));
         filter.narrow(&mut select);
         let column = match filter.order {

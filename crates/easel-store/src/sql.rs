@@ -6,22 +6,22 @@ use std::sync::Arc;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqlitePool, SqliteRow};
-use sqlx::{AssertSqlSafe, Postgres, Row as _, SqlSafeStr, Sqlite};
+use sqlx::{AssertSqlSafe, Postgres, Row as _, SqlSafeStr};
 
 use crate::error::StoreError;
+use crate::sqlite;
 
 /// Connections to one of the databases.
 #[derive(Clone, Debug)]
 pub(crate) enum Pool {
-    Sqlite(SqlitePool),
+    Sqlite(sqlite::Pool),
     Postgres(PgPool),
 }
 
 /// One connection.
 #[derive(Debug)]
 pub(crate) enum Connection {
-    Sqlite(PoolConnection<Sqlite>),
+    Sqlite(sqlite::Lease),
     Postgres(PoolConnection<Postgres>),
 }
 
@@ -38,12 +38,13 @@ pub(crate) enum Bound {
 pub(crate) struct Statement {
     sql: Cow<'static, str>,
     values: Vec<Bound>,
+    scans: bool,
 }
 
 /// A row of what a statement gave.
 #[derive(Debug)]
 pub(crate) enum Row {
-    Sqlite(SqliteRow),
+    Sqlite(sqlite::Row),
     Postgres(PgRow),
 }
 
@@ -126,7 +127,14 @@ impl Statement {
         Statement {
             sql: Cow::Borrowed(sql),
             values: Vec::new(),
+            scans: false,
         }
+    }
+
+    /// It goes through many rows and may take a while.
+    pub(crate) fn scanning(mut self) -> Statement {
+        self.scans = true;
+        self
     }
 
     /// The value of the next `$n` that stands in the text.
@@ -204,7 +212,7 @@ pub(crate) fn in_rows<const N: usize>(
     statements
 }
 
-fn for_sqlite<'q>(statement: Statement) -> Query<'q, Sqlite, SqliteArguments> {
+fn for_postgres<'q>(statement: Statement) -> Query<'q, Postgres, PgArguments> {
     let mut query = match statement.sql {
         Cow::Borrowed(sql) => sqlx::query(sql.into_sql_str()),
         Cow::Owned(sql) => sqlx::query(AssertSqlSafe(sql).into_sql_str()),
@@ -219,19 +227,16 @@ fn for_sqlite<'q>(statement: Statement) -> Query<'q, Sqlite, SqliteArguments> {
     query
 }
 
-fn for_postgres<'q>(statement: Statement) -> Query<'q, Postgres, PgArguments> {
-    let mut query = match statement.sql {
-        Cow::Borrowed(sql) => sqlx::query(sql.into_sql_str()),
-        Cow::Owned(sql) => sqlx::query(AssertSqlSafe(sql).into_sql_str()),
-    };
-    for value in statement.values {
-        query = match value {
-            Bound::Int(n) => query.bind(n),
-            Bound::Text(text) => query.bind(text),
-            Bound::Bytes(bytes) => query.bind(bytes),
-        };
+fn from_sqlite(
+    connection: &sqlite::Lease,
+    statement: &Statement,
+    limit: usize,
+) -> Result<Vec<sqlite::Row>, StoreError> {
+    let read = || connection.rows(&statement.sql, &statement.values, limit);
+    match statement.scans {
+        true => sqlite::aside(read),
+        false => read(),
     }
-    query
 }
 
 impl Pool {
@@ -248,7 +253,7 @@ impl Pool {
 
     pub(crate) async fn close(&self) {
         match self {
-            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Sqlite(pool) => pool.close(),
             Pool::Postgres(pool) => pool.close().await,
         }
     }
@@ -258,10 +263,7 @@ impl Connection {
     /// Does it; how many rows it changed.
     pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64, StoreError> {
         Ok(match self {
-            Connection::Sqlite(connection) => {
-                let done = for_sqlite(statement).execute(&mut **connection).await?;
-                done.rows_affected()
-            }
+            Connection::Sqlite(connection) => connection.execute(&statement.sql, &statement.values)?,
             Connection::Postgres(connection) => {
                 let done = for_postgres(statement).execute(&mut **connection).await?;
                 done.rows_affected()
@@ -273,7 +275,7 @@ impl Connection {
     pub(crate) async fn rows(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
             Connection::Sqlite(connection) => {
-                let rows = for_sqlite(statement).fetch_all(&mut **connection).await?;
+                let rows = from_sqlite(connection, &statement, usize::MAX)?;
                 rows.into_iter().map(Row::Sqlite).collect()
             }
             Connection::Postgres(connection) => {
@@ -287,8 +289,8 @@ impl Connection {
     pub(crate) async fn row(&mut self, statement: Statement) -> Result<Option<Row>, StoreError> {
         Ok(match self {
             Connection::Sqlite(connection) => {
-                let row = for_sqlite(statement).fetch_optional(&mut **connection);
-                row.await?.map(Row::Sqlite)
+                let mut rows = from_sqlite(connection, &statement, 1)?;
+                rows.pop().map(Row::Sqlite)
             }
             Connection::Postgres(connection) => {
                 let row = for_postgres(statement).fetch_optional(&mut **connection);
@@ -313,7 +315,7 @@ impl Connection {
     /// Gives the connection up, with whatever is open in it.
     pub(crate) fn discard(self) {
         match self {
-            Connection::Sqlite(connection) => drop(connection.detach()),
+            Connection::Sqlite(connection) => connection.discard(),
             Connection::Postgres(connection) => drop(connection.detach()),
         }
     }
@@ -321,10 +323,10 @@ impl Connection {
 
 impl Row {
     pub(crate) fn int(&self, column: &str) -> Result<i64, StoreError> {
-        Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
-            Row::Postgres(row) => row.try_get(column)?,
-        })
+        match self {
+            Row::Sqlite(row) => row.int(column)?.ok_or_else(|| sqlite::Row::missing(column)),
+            Row::Postgres(row) => Ok(row.try_get(column)?),
+        }
     }
 
     /// A number that is never negative.
@@ -337,33 +339,39 @@ impl Row {
     }
 
     pub(crate) fn optional_int(&self, column: &str) -> Result<Option<i64>, StoreError> {
-        Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
-            Row::Postgres(row) => row.try_get(column)?,
-        })
+        match self {
+            Row::Sqlite(row) => row.int(column),
+            Row::Postgres(row) => Ok(row.try_get(column)?),
+        }
+    }
+
+    fn str(&self, column: &str) -> Result<&str, StoreError> {
+        match self {
+            Row::Sqlite(row) => row
+                .text(column)?
+                .ok_or_else(|| sqlite::Row::missing(column)),
+            Row::Postgres(row) => Ok(row.try_get(column)?),
+        }
     }
 
     pub(crate) fn text(&self, column: &str) -> Result<String, StoreError> {
-        Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
-            Row::Postgres(row) => row.try_get(column)?,
-        })
+        Ok(self.str(column)?.to_owned())
     }
 
     pub(crate) fn shared(&self, column: &str) -> Result<Arc<str>, StoreError> {
-        Ok(self.text(column)?.into())
+        Ok(self.str(column)?.into())
     }
 
     pub(crate) fn optional_text(&self, column: &str) -> Result<Option<String>, StoreError> {
         Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
+            Row::Sqlite(row) => row.text(column)?.map(str::to_owned),
             Row::Postgres(row) => row.try_get(column)?,
         })
     }
 
     pub(crate) fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError> {
         Ok(match self {
-            Row::Sqlite(row) => row.try_get(column)?,
+            Row::Sqlite(row) => row.bytes(column)?.to_owned(),
             Row::Postgres(row) => row.try_get(column)?,
         })
     }

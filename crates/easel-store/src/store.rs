@@ -5,18 +5,18 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::schema;
 use crate::sql::{Connection, Pool, Row, Statement};
+use crate::sqlite;
 use crate::writer::Writer;
 
 /// Where a store is.
@@ -87,8 +87,6 @@ const LOCK: &str = "easel.lock";
 const READERS: u32 = 5;
 /// Connections to PostgreSQL that write.
 const WRITERS: u32 = 4;
-/// How long a statement waits for another process that writes in the same folder.
-const BUSY: Duration = Duration::from_secs(30);
 
 impl Store {
     /// Opens the store, makes it if there is none, and brings an older one to this version. Needs a tokio runtime around it.
@@ -96,40 +94,20 @@ impl Store {
     /// # Errors
     /// [`StoreError::Folder`], [`StoreError::Open`], [`StoreError::Newer`].
     pub async fn open(location: &Location) -> Result<Store, StoreError> {
+        let place = location.to_string();
         let (readers, writers, count) = match location {
             Location::Folder(folder) => {
                 make_folder(folder)?;
-                keep_private(&folder.join(DATABASE));
-                let options = SqliteConnectOptions::new()
-                    .filename(folder.join(DATABASE))
-                    .create_if_missing(true)
-                    .journal_mode(SqliteJournalMode::Wal)
-                    .synchronous(SqliteSynchronous::Full)
-                    .foreign_keys(true)
-                    .busy_timeout(BUSY)
-                    .disable_statement_logging();
-                let writing = options
-                    .clone()
-                    // A checkpoint costs two more fsyncs and writes pages again that the next group changes anyway.
-                    .pragma("wal_autocheckpoint", "8000")
-                    .pragma("journal_size_limit", "67108864")
-                    .pragma("cache_size", "-16000");
-                let writers = SqlitePoolOptions::new()
-                    .max_connections(1)
-                    .test_before_acquire(false)
-                    .idle_timeout(None)
-                    .max_lifetime(None)
-                    .connect_lazy_with(writing);
-                let readers = SqlitePoolOptions::new()
-                    .max_connections(READERS)
-                    .test_before_acquire(false)
-                    .connect_lazy_with(options.pragma("query_only", "ON"));
-                (Pool::Sqlite(readers), Pool::Sqlite(writers), 1)
+                let file = folder.join(DATABASE);
+                keep_private(&file);
+                schema::migrate_file(&file, &place).await?;
+                let readers = Pool::Sqlite(sqlite::Pool::reading(&file, READERS as usize));
+                (readers, Pool::Sqlite(sqlite::Pool::writing(&file)), 1)
             }
             Location::Database(url) => {
                 let options: PgConnectOptions =
                     url.parse().map_err(|error: sqlx::Error| StoreError::Open {
-                        place: location.to_string(),
+                        place: place.clone(),
                         cause: error.to_string(),
                     })?;
                 let options = options
@@ -138,13 +116,13 @@ impl Store {
                 let writers = PgPoolOptions::new()
                     .max_connections(WRITERS)
                     .connect_lazy_with(options.clone());
+                schema::migrate(&writers, &place).await?;
                 let readers = PgPoolOptions::new()
                     .max_connections(READERS)
                     .connect_lazy_with(options);
                 (Pool::Postgres(readers), Pool::Postgres(writers), WRITERS)
             }
         };
-        schema::migrate(&writers, &location.to_string()).await?;
         let worker: Arc<str> = new_id().into();
         Ok(Store(Arc::new(Inner {
             location: location.clone(),

@@ -3,12 +3,14 @@
 //! One fsync a transaction is what durability costs, so its price is shared by all who wait for it. A batch that must be
 //! refused does no harm to the others of its group: the group is written again in halves until it stands alone.
 //!
-//! Whoever comes while nobody writes or waits writes by himself: a run alone is not to pay for waking somebody else.
+//! Whoever comes while nobody writes or waits writes by himself: a run alone is not to pay for waking somebody else. With
+//! SQLite its thread then waits for the disk once.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::thread;
 use std::time::Duration;
 
 use easel_runtime::JournalError;
@@ -38,7 +40,7 @@ pub(crate) struct Writer {
 /// Where one writes at a time, and where the others queue.
 struct Desk {
     queue: mpsc::UnboundedSender<Job>,
-    /// Belongs to the task that serves the queue: its connection must end inside of the runtime, and a store may not.
+    /// Belongs to who serves the queue: a connection to PostgreSQL must end inside of the runtime, and a store may not.
     scribe: Weak<Mutex<Scribe>>,
 }
 
@@ -88,7 +90,15 @@ impl Writer {
                 queue,
                 scribe: Arc::downgrade(&scribe),
             };
-            tokio::spawn(serve(scribe, jobs));
+            match pool.is_sqlite() {
+                // There a commit takes its thread until the disk has it: a thread of its own, and nobody else waits.
+                true => {
+                    let serving = thread::Builder::new().name("easel-store".to_owned());
+                    // Without it the desk is closed, which everybody who comes is told.
+                    let _ = serving.spawn(move || futures::executor::block_on(serve(scribe, jobs)));
+                }
+                false => drop(tokio::spawn(serve(scribe, jobs))),
+            }
             desk
         });
         Writer {
@@ -463,7 +473,7 @@ impl Scribe {
 
     /// Writes a group behind a savepoint, and takes it back if it is refused.
     async fn try_part(
-        &self,
+        &mut self,
         connection: &mut Connection,
         group: &[Waiting],
     ) -> Result<Result<HashMap<Arc<str>, Known>, Refused>, StoreError> {
