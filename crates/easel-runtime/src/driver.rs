@@ -68,7 +68,8 @@ pub(crate) struct Driver {
     change: Option<ConversationChange>,
     receipts: Receipts,
     projection: Projection,
-    /// When the last event happened.
+    /// When the first event happened, and the last one.
+    began: Timestamp,
     now: Timestamp,
     /// Where the time goes.
     meter: Meter,
@@ -108,6 +109,7 @@ impl Driver {
         let (machine, reaction) = Machine::start(parts.workflow.compiled.clone(), start, at);
         let projection = Projection::new(parts.workflow.clone(), at);
         let mut driver = Driver::new(parts, machine, projection);
+        driver.began = at;
         driver.now = at;
         driver.unwritten.push(Event::new(at, fact));
         driver.emit(EventKind::WorkflowStarted { inputs });
@@ -156,6 +158,7 @@ impl Driver {
             change: None,
             receipts: Receipts::default(),
             projection,
+            began: now,
             now,
             speech: Speech::new(gate.clone()),
             gate,
@@ -194,6 +197,11 @@ impl Driver {
     /// Where the time went since the last time this was asked; see [`Meter::take`].
     pub fn timings(&mut self, since: Option<Instant>, waiting: Duration) -> Timings {
         self.meter.take(since, waiting)
+    }
+
+    /// How many events the journal has, and when the first and the last of them happened.
+    pub fn extent(&self) -> (u64, Timestamp, Timestamp) {
+        (self.written, self.began, self.now)
     }
 
     /// The run's gate.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use easel_check::Diagnostic;
 use easel_components::{HistoryEntry, Turn};
 use easel_core::effect::Outcome;
-use easel_core::event::{Answer, Fault, Start, Usage};
+use easel_core::event::{Answer, Fault, Start, Timestamp, Usage};
 use easel_core::machine::{NodeLife, RunLife};
 use easel_core::workflow::NodeId;
 use easel_core::{Object, Value};
@@ -224,6 +224,12 @@ impl Session {
             _ => TurnEnd::Over(driver.machine().outcome().cloned().unwrap_or(Outcome::Done)),
         };
         standing_of(driver, &end)
+    }
+
+    /// How many events of the last run are in the journal, and when the first and the last of them happened; of a run that
+    /// was taken up, the first is when that was. `None` before the first run.
+    pub fn extent(&self) -> Option<(u64, Timestamp, Timestamp)> {
+        self.driver.as_ref().map(Driver::extent)
     }
 
     /// The workflow it is with.

@@ -17,9 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use easel_runtime::{
-    Decision, Engine, Input, JournalError, Origin, RunEvent, Session, Standing, TurnError, Workflow,
+    Conversation, Decision, Engine, Input, JournalError, Origin, RunEvent, Session, Standing,
+    TurnError, Workflow,
 };
-use easel_store::{RunRecord, Store};
+use easel_store::{RunRecord, SessionRecord, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use compiled::Compiled;
@@ -83,6 +84,8 @@ pub struct Message {
     pub busy: Busy,
     /// End a run that waits for an answer, and begin a new one.
     pub abandon: bool,
+    /// The conversation, if it was opened for this message: then nothing of it need be read.
+    pub opened: Option<SessionRecord>,
 }
 
 /// Drives runs.
@@ -191,10 +194,16 @@ impl Host {
         lane: Lane,
     ) -> Result<Work, HostError> {
         let id = &message.session;
-        let record = self.store.session(id).await?;
-        let record = record.ok_or_else(|| HostError::NoSession(id.to_string()))?;
-        let kept = self.store.conversation(id).await?;
-        let (conversation, said) = kept.ok_or_else(|| HostError::NoSession(id.to_string()))?;
+        let (document, conversation, said) = match &message.opened {
+            Some(opened) => (opened.document.clone(), Conversation::default(), Vec::new()),
+            None => {
+                let missing = || HostError::NoSession(id.to_string());
+                let record = self.store.session(id).await?.ok_or_else(missing)?;
+                let kept = self.store.conversation(id).await?;
+                let (conversation, said) = kept.ok_or_else(missing)?;
+                (record.document, conversation, said)
+            }
+        };
         if let Some(open) = self.open_run(&conversation, &said).await? {
             if let (Standing::Uncertain { writes }, false) = (&open.standing, message.abandon) {
                 return Err(HostError::Undecided {
@@ -212,13 +221,14 @@ impl Host {
             };
             let again = Message {
                 abandon: false,
+                opened: None,
                 ..message.clone()
             };
             return Box::pin(self.turn_of(&again, place, lane)).await;
         }
-        let workflow = self.runnable(&record.document).await?;
+        let workflow = self.runnable(&document).await?;
         let origin = Origin {
-            document: record.document.clone(),
+            document,
             session: Some(id.clone()),
             ..message.origin.clone()
         };
@@ -455,6 +465,7 @@ impl Host {
     /// Drives a turn to its end. True if it is to be taken up again later, because the store failed.
     async fn drive(&self, work: &mut Work, input: Option<Input>) -> (TurnEnd, bool) {
         let live = work.live.clone();
+        let begins = input.is_some() && work.session.run().is_none();
         let turn = self.telemetry.turn(live.run(), &work.origin);
         let mut observe = |event: RunEvent| {
             turn.saw(&event);
@@ -475,7 +486,7 @@ impl Host {
             // Nothing has begun, so a run that was claimed for it stands as before.
             Err(_) => !live.is_accepted() && self.store.release(live.run()).await.is_err(),
         };
-        let end = TurnEnd::of(&work.session, ending);
+        let end = TurnEnd::of(&work.session, begins.then_some(&work.origin), ending);
         turn.over(&end.standing);
         (end, retry)
     }

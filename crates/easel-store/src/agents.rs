@@ -7,7 +7,7 @@ use crate::files::Dialect;
 use crate::sql::{Bound, Connection, Row, Statement, anywhere, in_rows};
 use crate::store::{Listed, PageNumber, Store, new_id, now};
 use crate::values::{parse, to_json};
-use crate::versions;
+use crate::versions::{self, JOINED, RELEASED, VersionRecord};
 
 /// Who may see and run an agent beside its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,8 +187,8 @@ pub struct TagCount {
     pub agents: u64,
 }
 
-const COLUMNS: &str = "id, owner, title, description, avatar, category, kind, tags, permission, released, dialect, \
-     name, document, created, updated, \
+const COLUMNS: &str = "agents.id, owner, agents.title, agents.description, avatar, category, kind, tags, permission, \
+     agents.released, dialect, name, agents.document, agents.created, agents.updated, \
      (SELECT max(versions.updated) FROM versions WHERE versions.agent = agents.id AND versions.released = 1) AS published, \
      (SELECT max(versions.created) FROM versions WHERE versions.agent = agents.id AND versions.released = 1) AS released_at";
 
@@ -310,6 +310,30 @@ impl Store {
             .value(id);
         visible(&mut select, owner);
         self.row(select).await?.as_ref().map(record).transpose()
+    }
+
+    /// The same with the version that was released last, if there is one.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    pub async fn agent_to_run(
+        &self,
+        owner: &str,
+        id: &str,
+    ) -> Result<Option<(AgentRecord, Option<VersionRecord>)>, StoreError> {
+        let mut select = Statement::new("");
+        select
+            .push(&format!(
+                "SELECT {COLUMNS}, {RELEASED} FROM agents{JOINED} WHERE agents.id = "
+            ))
+            .value(id);
+        visible(&mut select, owner);
+        let Some(row) = self.row(select).await? else {
+            return Ok(None);
+        };
+        let agent = record(&row)?;
+        let release = versions::released(&row, &agent.id)?;
+        Ok(Some((agent, release)))
     }
 
     /// A page of agents.

@@ -8,6 +8,7 @@ use easel_runtime::{Batch, EventId, JournalError, Origin, Standing};
 
 use crate::runs::summary;
 use crate::sql::Bound;
+use crate::store::now;
 use crate::values::{Keeper, Packed, to_json};
 
 /// Above this size a batch is made ready where it keeps nobody else from working.
@@ -47,6 +48,9 @@ pub(crate) struct Entry {
     pub(crate) receipt: Option<String>,
     pub(crate) change: Option<Change>,
     pub(crate) held: Vec<Packed>,
+    /// When the first and the last of its events happened; now, if there are none.
+    began: i64,
+    at: i64,
 }
 
 /// What changes in a conversation, ready to be written.
@@ -75,6 +79,8 @@ impl Entry {
     pub(crate) fn new(batch: Batch) -> Entry {
         let mut keeper = Keeper::default();
         let mut body = String::new();
+        let time = |event: Option<&Event>| event.map_or_else(now, |event| event.at.0);
+        let (began, at) = (time(batch.events.first()), time(batch.events.last()));
         for event in &batch.events {
             if !body.is_empty() {
                 body.push('\n');
@@ -121,6 +127,8 @@ impl Entry {
             receipt: batch.receipt.as_ref().map(to_json),
             change,
             held: keeper.into_held(),
+            began,
+            at,
         }
     }
 
@@ -143,7 +151,7 @@ impl Entry {
     }
 
     /// The row of a run that begins, up to `worker`.
-    pub(crate) fn run_row(&self, worker: &str, at: i64) -> [Bound; 20] {
+    pub(crate) fn run_row(&self, worker: &str) -> [Bound; 20] {
         let origin = self.origin.clone().unwrap_or_default();
         [
             Bound::from(&self.run),
@@ -163,14 +171,14 @@ impl Entry {
             Bound::from(self.usage.completion_tokens),
             Bound::from(self.usage.total_tokens),
             Bound::from(self.usage.calls),
-            Bound::from(at),
-            Bound::from(at),
+            Bound::from(self.began),
+            Bound::from(self.at),
             Bound::from(self.driven_by(worker)),
         ]
     }
 
     /// What of the run's row changes with a batch, behind its number.
-    pub(crate) fn standing_row(&self, number: i64, worker: &str, at: i64) -> [Bound; 10] {
+    pub(crate) fn standing_row(&self, number: i64, worker: &str) -> [Bound; 10] {
         [
             Bound::from(number),
             Bound::from(self.state),
@@ -180,7 +188,7 @@ impl Entry {
             Bound::from(self.usage.completion_tokens),
             Bound::from(self.usage.total_tokens),
             Bound::from(self.usage.calls),
-            Bound::from(at),
+            Bound::from(self.at),
             Bound::from(self.driven_by(worker)),
         ]
     }

@@ -130,12 +130,8 @@ pub(crate) async fn write(
     for statement in statements.before {
         connection.execute(statement).await?;
     }
-    let at = now();
     // The numbers of runs that begin are needed before anything can refer to them.
-    let rows = begun
-        .iter()
-        .map(|entry| entry.run_row(worker, at))
-        .collect();
+    let rows = begun.iter().map(|entry| entry.run_row(worker)).collect();
     let insert = "INSERT INTO runs (id, document, agent, version, session, owner, user_name, key_id, started_by, \
                   traceparent, state, standing, summary, prompt_tokens, completion_tokens, total_tokens, calls, \
                   created, updated, worker) VALUES ";
@@ -159,6 +155,7 @@ pub(crate) async fn write(
         .filter_map(|entry| entry.change.as_ref())
         .collect();
     changes.sort_by(|a, b| a.session.cmp(&b.session));
+    let at = now();
     for change in changes {
         apply(connection, change, at).await?;
     }
@@ -232,7 +229,6 @@ impl<'e> Plan<'e> {
         }
         let mut begun = Vec::new();
         let mut standings: BTreeMap<i64, [Bound; 10]> = BTreeMap::new();
-        let at = now();
         for entry in group {
             let known = match runs.get(&entry.run) {
                 Some(known) => *known,
@@ -250,7 +246,7 @@ impl<'e> Plan<'e> {
             }
             if entry.state != known.state || entry.usage != known.usage || entry.state != "running"
             {
-                standings.insert(known.number, entry.standing_row(known.number, worker, at));
+                standings.insert(known.number, entry.standing_row(known.number, worker));
             }
             runs.insert(entry.run.clone(), entry.known(known.number));
         }

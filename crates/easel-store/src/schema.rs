@@ -54,7 +54,9 @@ const TRIES: u32 = 10;
 pub(crate) async fn migrate(pool: &PgPool, place: &str) -> Result<(), StoreError> {
     let acquired = pool.acquire().await;
     let mut connection = acquired.map_err(|error| explain(error.into(), place))?;
-    let done = migrator(false).run_direct(None, &mut *connection, false).await;
+    let done = migrator(false)
+        .run_direct(None, &mut *connection, false)
+        .await;
     done.map_err(|error| explain(error, place))
 }
 

@@ -26,7 +26,7 @@ const PREPARED: usize = 64;
 /// What each connection is told. A checkpoint costs two more fsyncs and writes pages again that the next group changes
 /// anyway, so it is not done often.
 const WRITES: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                      PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
+                      PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16000;";
 const READS: &str = "PRAGMA query_only = ON;";
 
 /// Connections to the database in a file.
@@ -181,20 +181,16 @@ pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// The statement with its values. SQLite numbers `$n` as they appear, so each is asked for its name.
+/// The statement with its values. What other databases write as `$1` is `?1` here: `$1` would be a name, which SQLite looks
+/// up among all names of the statement.
 fn bind<'c>(
     connection: &'c rusqlite::Connection,
     sql: &str,
     values: &[Bound],
 ) -> Result<CachedStatement<'c>, StoreError> {
-    let mut statement = connection.prepare_cached(sql)?;
-    for place in 1..=statement.parameter_count() {
-        let name = statement.parameter_name(place);
-        let number = name.and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
-        // A statement with a place and no value for it is a mistake of ours; SQLite takes NULL then.
-        if let Some(value) = number.and_then(|number| values.get(number.wrapping_sub(1))) {
-            statement.raw_bind_parameter(place, value)?;
-        }
+    let mut statement = connection.prepare_cached(&sql.replace('$', "?"))?;
+    for (value, place) in values.iter().zip(1..) {
+        statement.raw_bind_parameter(place, value)?;
     }
     Ok(statement)
 }

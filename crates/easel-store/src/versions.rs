@@ -42,6 +42,31 @@ pub(crate) struct Save<'a> {
 
 const COLUMNS: &str = "id, agent, title, description, released, document, created, updated";
 
+/// The same of the version that an agent released last, beside the columns of the agent.
+pub(crate) const RELEASED: &str = "release.id AS release_id, release.title AS release_title, \
+     release.description AS release_description, release.document AS release_document, \
+     release.created AS release_created, release.updated AS release_updated";
+/// Where these come from.
+pub(crate) const JOINED: &str = " LEFT JOIN versions AS release ON release.id = (SELECT id FROM versions \
+     WHERE versions.agent = agents.id AND versions.released = 1 ORDER BY created DESC, id DESC LIMIT 1)";
+
+/// The version that an agent released last, if there is one.
+pub(crate) fn released(row: &Row, agent: &Arc<str>) -> Result<Option<VersionRecord>, StoreError> {
+    let Some(id) = row.optional_text("release_id")? else {
+        return Ok(None);
+    };
+    Ok(Some(VersionRecord {
+        id: id.into(),
+        agent: agent.clone(),
+        title: row.shared("release_title")?,
+        description: row.shared("release_description")?,
+        released: true,
+        document: row.shared("release_document")?,
+        created: row.int("release_created")?,
+        updated: row.int("release_updated")?,
+    }))
+}
+
 fn record(row: &Row) -> Result<VersionRecord, StoreError> {
     Ok(VersionRecord {
         id: row.shared("id")?,

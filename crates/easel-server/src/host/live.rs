@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use easel_runtime::{Ending, EventId, Logged, RunEvent, Session, Standing, TurnError};
+use easel_runtime::{Ending, EventId, Logged, Origin, RunEvent, Session, Standing, TurnError};
+use easel_store::RunRecord;
 use tokio::sync::watch;
 
 use super::{Host, HostError};
@@ -44,14 +45,38 @@ pub struct TurnEnd {
     pub standing: Standing,
     /// Tokens of the run so far.
     pub usage: easel_runtime::core::event::Usage,
+    /// The record of the run as the turn left it, if this turn began it and the store has it.
+    pub record: Option<RunRecord>,
 }
 
 impl TurnEnd {
-    pub(super) fn of(session: &Session, ending: Result<Ending, TurnError>) -> TurnEnd {
+    /// `began` is the origin of a run that the turn began.
+    pub(super) fn of(
+        session: &Session,
+        began: Option<&Origin>,
+        ending: Result<Ending, TurnError>,
+    ) -> TurnEnd {
+        let (standing, usage) = (session.standing(), session.usage());
+        let record = match (&ending, began, session.extent(), session.run()) {
+            (Ok(_), Some(origin), Some((entries, created, updated)), Some(run)) => {
+                Some(RunRecord {
+                    id: run.clone(),
+                    origin: origin.clone(),
+                    standing: standing.clone(),
+                    usage,
+                    entries,
+                    created: created.0,
+                    updated: updated.0,
+                    worker: None,
+                })
+            }
+            _ => None,
+        };
         TurnEnd {
-            standing: session.standing(),
-            usage: session.usage(),
             ending,
+            standing,
+            usage,
+            record,
         }
     }
 }

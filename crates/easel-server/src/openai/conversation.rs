@@ -214,6 +214,7 @@ impl Ask {
             origin,
             busy: app.settings.busy,
             abandon: false,
+            opened: None,
         };
         let live = host.say(message).await?;
         let mut events = Events::of(host.clone(), live.clone());

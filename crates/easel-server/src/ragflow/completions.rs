@@ -80,7 +80,8 @@ async fn ask(
         stream: flag(&body, "stream"),
         return_trace: flag(&body, "return_trace"),
     };
-    let message = request.message(app, caller, headers, &session);
+    let mut message = request.message(app, caller, headers, &session);
+    message.opened = is_new.then_some(session);
     Ok(answer(&app.host, wish, message, is_new).await)
 }
 
@@ -244,6 +245,7 @@ impl Request {
             },
             busy: self.busy.unwrap_or(app.settings.busy),
             abandon: self.abandon,
+            opened: None,
         }
     }
 }

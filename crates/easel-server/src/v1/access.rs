@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use easel_store::{AgentFilter, AgentRecord, PageNumber, RunRecord, SessionRecord};
+use easel_store::{AgentFilter, AgentRecord, PageNumber, RunRecord, SessionRecord, VersionRecord};
 
 use super::problem::Problem;
 use crate::App;
@@ -71,6 +71,25 @@ pub async fn own_workflow(app: &App, caller: &Caller, name: &str) -> Result<Agen
     Ok(record)
 }
 
+/// An agent that the caller may use, and what it runs by: see [`choose`].
+///
+/// # Errors
+/// There is none with that id, it is another's, or it has no such version.
+pub async fn agent_to_run(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    version: Option<&str>,
+) -> Result<(AgentRecord, Chosen), Problem> {
+    let found = app.host.store().agent_to_run(&caller.owner, id).await?;
+    let (agent, release) = found.ok_or_else(|| Problem::missing("no_agent", "agent", id))?;
+    let chosen = match version {
+        None => Chosen::of(&agent, release),
+        some => choose(app, &agent, some).await?,
+    };
+    Ok((agent, chosen))
+}
+
 /// What an agent runs by: a version that was asked for, the released one where there is one, else the draft.
 pub struct Chosen {
     /// The hash of the document.
@@ -79,6 +98,24 @@ pub struct Chosen {
     pub version: Arc<str>,
     /// The version's title; blank for the draft.
     pub title: Arc<str>,
+}
+
+impl Chosen {
+    /// A version, or the draft.
+    fn of(agent: &AgentRecord, version: Option<VersionRecord>) -> Chosen {
+        match version {
+            Some(version) => Chosen {
+                document: version.document,
+                version: version.id,
+                title: version.title,
+            },
+            None => Chosen {
+                document: agent.document.clone(),
+                version: "".into(),
+                title: "".into(),
+            },
+        }
+    }
 }
 
 /// Chooses what an agent runs by. `draft` is its draft; anything else the id of a version.
@@ -90,26 +127,17 @@ pub async fn choose(
     agent: &AgentRecord,
     version: Option<&str>,
 ) -> Result<Chosen, Problem> {
-    let draft = Chosen {
-        document: agent.document.clone(),
-        version: "".into(),
-        title: "".into(),
-    };
-    let found = match version {
-        Some("draft") => return Ok(draft),
+    match version {
+        Some("draft") => Ok(Chosen::of(agent, None)),
         Some(id) => {
             let found = app.host.store().version(id).await?;
             let found = found.filter(|version| version.agent == agent.id);
-            Some(found.ok_or_else(|| Problem::missing("no_version", "version", id))?)
+            let found = found.ok_or_else(|| Problem::missing("no_version", "version", id))?;
+            Ok(Chosen::of(agent, Some(found)))
         }
-        None => app.host.store().released_version(&agent.id).await?,
-    };
-    Ok(match found {
-        Some(version) => Chosen {
-            document: version.document,
-            version: version.id,
-            title: version.title,
-        },
-        None => draft,
-    })
+        None => {
+            let release = app.host.store().released_version(&agent.id).await?;
+            Ok(Chosen::of(agent, release))
+        }
+    }
 }

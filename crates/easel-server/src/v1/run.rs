@@ -301,6 +301,14 @@ pub fn name_of(agent: &AgentRecord) -> &Arc<str> {
 pub struct Names(HashMap<Arc<str>, String>);
 
 impl Names {
+    /// Those of agents that were read already.
+    pub fn knowing(agent: &AgentRecord) -> Names {
+        Names(HashMap::from([(
+            agent.id.clone(),
+            name_of(agent).to_string(),
+        )]))
+    }
+
     /// The name of an agent; blank if it is gone.
     ///
     /// # Errors

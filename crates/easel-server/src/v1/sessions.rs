@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::access;
 use super::problem::{Problem, ProblemBody};
 use super::request::{At, Body, Runner, Trace};
-use super::run::{RunView, json, seconds};
+use super::run::{Names, RunView, json, seconds};
 use super::start::{FileRef, answer, descriptors, origin};
 use crate::App;
 use crate::host::{Busy, Message};
@@ -164,7 +164,8 @@ pub async fn say(
         origin,
         busy: said.busy.unwrap_or(app.settings.busy),
         abandon: said.abandon,
+        opened: None,
     };
     let live = app.host.say(message).await?;
-    answer(&app, live, said.wait, given).await
+    answer(&app, live, said.wait, given, Names::default()).await
 }

@@ -106,7 +106,8 @@ pub async fn workflow(
         wait: run.wait,
         ..AgentRun::default()
     };
-    begin(&app, &caller, trace, &agent, asked).await
+    let chosen = access::choose(&app, &agent, asked.version.as_deref()).await?;
+    begin(&app, &caller, trace, (&agent, chosen), asked).await
 }
 
 /// Runs an agent
@@ -130,20 +131,21 @@ pub async fn agent(
     At(id): At<String>,
     Body(run): Body<AgentRun>,
 ) -> Result<Response, Problem> {
-    let agent = access::agent(&app, &caller, &id).await?;
-    begin(&app, &caller, trace, &agent, run).await
+    let version = run.version.as_deref();
+    let (agent, chosen) = access::agent_to_run(&app, &caller, &id, version).await?;
+    begin(&app, &caller, trace, (&agent, chosen), run).await
 }
 
 async fn begin(
     app: &Arc<App>,
     caller: &Caller,
     trace: Trace,
-    agent: &AgentRecord,
+    (agent, chosen): (&AgentRecord, Chosen),
     run: AgentRun,
 ) -> Result<Response, Problem> {
     let Chosen {
         document, version, ..
-    } = access::choose(app, agent, run.version.as_deref()).await?;
+    } = chosen;
     let workflow = app.host.workflow(&document).await?;
     if agent.dialect == Dialect::Graph {
         must_be_met(app.host.engine(), &workflow)?;
@@ -165,7 +167,7 @@ async fn begin(
         ..origin(caller, trace, run.user.as_deref())
     };
     let live = app.host.run(input, origin).await?;
-    answer(app, live, run.wait, inputs).await
+    answer(app, live, run.wait, inputs, Names::knowing(agent)).await
 }
 
 /// Where a request comes from.
@@ -219,6 +221,7 @@ pub async fn answer(
     live: Arc<Live>,
     wait: bool,
     inputs: Given,
+    mut names: Names,
 ) -> Result<Response, Problem> {
     let mut said = None;
     let mut status = StatusCode::ACCEPTED;
@@ -240,8 +243,15 @@ pub async fn answer(
         return Err(Problem::unfit("unfit", "the answer fits no open field")
             .fix("the run still waits; GET it to see its fields"));
     }
-    let record = app.host.record(live.run()).await?;
-    let workflow = Names::default().get(app, &record.origin.agent).await?;
+    let left = match status {
+        StatusCode::OK => live.end().await.record.clone(),
+        _ => None,
+    };
+    let record = match left {
+        Some(record) => record,
+        None => app.host.record(live.run()).await?,
+    };
+    let workflow = names.get(app, &record.origin.agent).await?;
     let mut view = RunView::of(&record, workflow, inputs);
     view.said = said;
     Ok(located(status, view))

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::access;
 use super::problem::{Problem, ProblemBody};
 use super::request::{At, Body, Runner};
-use super::run::{RunView, json};
+use super::run::{Names, RunView, json};
 use super::runs::whole;
 use super::start::{FileRef, answer as answered, descriptors};
 use crate::App;
@@ -115,7 +115,14 @@ pub async fn resume(
         Some(fix) => Problem::from(error).fix(fix),
         None => error.into(),
     })?;
-    answered(&app, live, resume.wait, given(&app, &run).await?).await
+    answered(
+        &app,
+        live,
+        resume.wait,
+        given(&app, &run).await?,
+        Names::default(),
+    )
+    .await
 }
 
 /// Answers a run that waits
@@ -169,7 +176,7 @@ async fn give(
         ..Input::default()
     };
     let live = app.host.answer(&run.id, input).await?;
-    answered(app, live, answer.wait, inputs).await
+    answered(app, live, answer.wait, inputs, Names::default()).await
 }
 
 /// Decides about a write
@@ -213,7 +220,7 @@ pub async fn decide(
         }
     };
     let live = app.host.decide(&run.id, activation, decision).await?;
-    answered(&app, live, decided.wait, inputs).await
+    answered(&app, live, decided.wait, inputs, Names::default()).await
 }
 
 /// Ends a run

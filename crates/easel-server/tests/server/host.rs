@@ -15,6 +15,7 @@ pub fn message(session: &Arc<str>, text: &str) -> Message {
         origin: origin(),
         busy: Busy::Queue,
         abandon: false,
+        opened: None,
     }
 }
 
@@ -97,6 +98,7 @@ async fn a_new_question_can_take_the_place_of_one_that_waits() {
     first.end().await;
     let again = Message {
         abandon: true,
+        opened: None,
         ..message(&session, "again")
     };
     let second = host.say(again).await.unwrap();

@@ -302,6 +302,7 @@ impl Living<'_> {
                     origin: self.origin(),
                     busy: Busy::Queue,
                     abandon: false,
+                    opened: None,
                 };
                 self.host.say(message).await?
             }
