@@ -12,7 +12,10 @@ use crate::error::StoreError;
 use crate::sqlite::BUSY;
 
 /// All migrations in order: the first is version 1. What is released stays as it is, to the letter.
-const MIGRATIONS: [(&str, &str); 1] = [("tables", include_str!("../migrations/0001.sql"))];
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("tables", include_str!("../migrations/0001.sql")),
+    ("cancels", include_str!("../migrations/0002.sql")),
+];
 
 /// The schema's version.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -54,7 +57,9 @@ const TRIES: u32 = 10;
 pub(crate) async fn migrate(pool: &PgPool, place: &str) -> Result<(), StoreError> {
     let acquired = pool.acquire().await;
     let mut connection = acquired.map_err(|error| explain(error.into(), place))?;
-    let done = migrator(false).run_direct(None, &mut *connection, false).await;
+    let done = migrator(false)
+        .run_direct(None, &mut *connection, false)
+        .await;
     done.map_err(|error| explain(error, place))
 }
 

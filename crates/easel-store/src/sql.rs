@@ -263,7 +263,9 @@ impl Connection {
     /// Does it; how many rows it changed.
     pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64, StoreError> {
         Ok(match self {
-            Connection::Sqlite(connection) => connection.execute(&statement.sql, &statement.values)?,
+            Connection::Sqlite(connection) => {
+                connection.execute(&statement.sql, &statement.values)?
+            }
             Connection::Postgres(connection) => {
                 let done = for_postgres(statement).execute(&mut **connection).await?;
                 done.rows_affected()

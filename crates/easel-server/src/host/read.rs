@@ -9,6 +9,7 @@ use easel_runtime::{EventId, Journal, Logged, StepRecord, Workflow};
 use easel_store::RunRecord;
 use serde_json::Value as Json;
 
+use super::following::Following;
 use super::{Events, Host, HostError};
 
 impl Host {
@@ -47,6 +48,15 @@ impl Host {
             }
             None => None,
         };
+        // From before the journal is read, so that nothing is between.
+        let following = match &live {
+            Some(_) => None,
+            None => {
+                let record = self.record(run).await?;
+                let elsewhere = self.is_elsewhere(&record);
+                elsewhere.then(|| Following::new(self, &record))
+            }
+        };
         let past = match (first, after) {
             (Some(first), Some(after)) if after >= first => Vec::new(),
             _ => {
@@ -55,7 +65,8 @@ impl Host {
                 past
             }
         };
-        Ok(Events::new(self.clone(), run.into(), past, live, after))
+        let events = Events::new(self.clone(), run.into(), past, live, after);
+        Ok(events.following(following))
     }
 
     /// A run as it was when its journal had that many entries; `None` if it had not begun by then.
