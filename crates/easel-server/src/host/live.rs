@@ -314,9 +314,13 @@ impl Events {
         let last = self.last;
         match following.next(&self.host, last).await? {
             News::Events(events) => self.past.extend(events),
-            News::Journal => self.past.extend(self.host.log(&self.run, last).await?),
+            News::Journal => {
+                let told = self.host.told_elsewhere(&self.run, last).await?;
+                self.past.extend(told);
+            }
             News::Over => {
                 self.following = None;
+                // How it stands now is how it stays, as far as that turn goes.
                 self.past.extend(self.host.log(&self.run, last).await?);
             }
         }

@@ -43,6 +43,7 @@ impl Prompted {
     fn end(&self) {
         let finish = ModelEvent::Finish(FinishReason::Stop);
         self.say.unbounded_send(finish).unwrap();
+        self.say.close_channel();
     }
 }
 
@@ -317,7 +318,7 @@ const DATABASE: &str = "EASEL_TEST_SERVES_ON";
 const ADDRESS: &str = "EASEL_TEST_ADDRESS";
 
 /// A process that serves, until this is dropped: then it is killed.
-struct Process(Child, String, tempfile::TempDir);
+struct Process(Child, String);
 
 impl Process {
     fn start(url: &str, test: &str) -> Process {
@@ -332,7 +333,7 @@ impl Process {
             .unwrap();
         for _ in 0..3_000 {
             if let Ok(address) = std::fs::read_to_string(&file) {
-                return Process(child, format!("http://{address}"), folder);
+                return Process(child, format!("http://{address}"));
             }
             assert!(child.try_wait().unwrap().is_none(), "the process ended");
             std::thread::sleep(Duration::from_millis(10));
