@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use sqlx::ConnectOptions as _;
@@ -89,6 +89,8 @@ const LOCK: &str = "easel.lock";
 const READERS: u32 = 5;
 /// Connections to PostgreSQL that write.
 const WRITERS: u32 = 4;
+/// How long those who listen to other servers may take to leave when a store is closed.
+const LISTENERS_LEAVE: Duration = Duration::from_secs(1);
 /// Connections to PostgreSQL for signals: one hears them, one says them.
 const SIGNALS: u32 = 2;
 
@@ -218,7 +220,8 @@ impl Store {
         self.0.writer.close().await;
         self.0.readers.close().await;
         if let Some(signals) = &self.0.signals {
-            signals.close().await;
+            // Whoever listens gives the connection back when it hears of it, and may be busy.
+            let _ = tokio::time::timeout(LISTENERS_LEAVE, signals.close()).await;
         }
     }
 
