@@ -23,6 +23,9 @@ const LOOK_FOR_CANCELS: Duration = Duration::from_secs(1);
 /// How often one who waits for another server looks how far it is.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// How often it looks whether that server is gone: once for so many times that it looks how far it is.
+const LOOKS_FOR_ONE_THAT_IS_GONE: u32 = 10;
+
 /// How long another server may take to end a run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -186,18 +189,30 @@ impl Host {
     pub(super) async fn cancel_elsewhere(&self, run: &Arc<str>) -> Result<bool, HostError> {
         self.store.ask_to_cancel(run).await?;
         let deadline = Instant::now() + PATIENCE;
-        loop {
+        for looks in 0.. {
             let record = self.record(run).await?;
             if record.standing == Standing::Cancelled {
                 return Ok(true);
             }
-            if !self.is_elsewhere(&record) || self.take_over(&record).await? {
+            if !self.is_elsewhere(&record) || self.take_over_now_and_then(&record, looks).await? {
                 return Ok(false);
             }
             if Instant::now() > deadline {
-                return Err(HostError::Elsewhere(run.to_string()));
+                break;
             }
             tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Err(HostError::Elsewhere(run.to_string()))
+    }
+
+    async fn take_over_now_and_then(
+        &self,
+        record: &RunRecord,
+        looks: u32,
+    ) -> Result<bool, HostError> {
+        match looks % LOOKS_FOR_ONE_THAT_IS_GONE {
+            0 => self.take_over(record).await,
+            _ => Ok(false),
         }
     }
 
@@ -240,8 +255,11 @@ impl Host {
             let Some(mut open) = open.filter(|open| self.is_elsewhere(open)) else {
                 return Ok(());
             };
-            while self.is_elsewhere(&open) && !self.draining.load(Ordering::SeqCst) {
-                if self.take_over(&open).await? {
+            for looks in 0.. {
+                if !self.is_elsewhere(&open) || self.draining.load(Ordering::SeqCst) {
+                    break;
+                }
+                if self.take_over_now_and_then(&open, looks).await? {
                     return Ok(());
                 }
                 tokio::time::sleep(LOOK_EVERY).await;

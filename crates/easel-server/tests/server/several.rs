@@ -10,6 +10,7 @@ use easel_runtime::models::{
 use easel_runtime::{Ending, EventId, Input, Standing};
 use easel_server::Settings;
 use easel_server::host::{Busy, HostError, Message};
+use easel_store::{Dialect, Location, NewAgent, Store};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use reqwest::StatusCode;
@@ -402,4 +403,34 @@ async fn a_run_whose_server_was_killed_is_cancelled_by_whoever_is_asked() {
     assert!(b.app.host.cancel(&run).await.unwrap());
     let record = b.app.host.record(&run).await.unwrap();
     assert_eq!(record.standing, Standing::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_that_nobody_heard_is_found_by_the_server_that_takes_the_run_up() {
+    serves_if_asked().await;
+    let Some(Place::Database(url)) = Place::database().await else {
+        return;
+    };
+    let test = "several::a_cancel_that_nobody_heard_is_found_by_the_server_that_takes_the_run_up";
+    let a = Process::start(&url, test);
+    let store = Store::open(&Location::Database(url.clone())).await.unwrap();
+    let bytes = model().to_string().into_bytes();
+    let new = NewAgent {
+        owner: "local".to_owned(),
+        title: "thinks".to_owned(),
+        category: "agent_canvas".to_owned(),
+        document: store
+            .put_document(Dialect::Canvas, bytes)
+            .await
+            .unwrap()
+            .to_string(),
+        ..NewAgent::default()
+    };
+    let agent = store.create_agent(new).await.unwrap().id;
+    let run = begin(&a.client(), &agent).await;
+    drop(a);
+    store.ask_to_cancel(&run.as_str().into()).await.unwrap();
+    let b = Place::Database(url).start().await;
+    stands(&Client::of(&b), &run, "cancelled").await;
+    assert!(b.script.model_calls().is_empty(), "no model is asked");
 }
