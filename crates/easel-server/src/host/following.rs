@@ -11,6 +11,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
 use super::live::Behind;
+use super::others::Leases;
 use super::{Host, HostError, Live};
 
 /// How long a run is told to a worker that asked for it.
@@ -214,7 +215,7 @@ impl Host {
         leased
     }
 
-    fn leases(&self) -> MutexGuard<'_, std::collections::HashMap<(Arc<str>, Arc<str>), Instant>> {
+    fn leases(&self) -> MutexGuard<'_, Leases> {
         let leases = self.others.following.lock();
         leases.unwrap_or_else(PoisonError::into_inner)
     }

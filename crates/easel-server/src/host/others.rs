@@ -32,13 +32,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Parts of what a run told that are kept for one who follows it. Who is further behind reads the journal.
 const HEARD: usize = 256;
 
+/// By run and worker: until when that worker wants to hear of that run.
+pub(super) type Leases = HashMap<(Arc<str>, Arc<str>), Instant>;
+
 /// Who follows what.
 #[derive(Default)]
 pub(super) struct Others {
     /// Those here who follow a run that another server drives.
     followed: Mutex<HashMap<Arc<str>, broadcast::Sender<Arc<Told>>>>,
-    /// The workers that follow a run which is driven here, by run and worker, and until when each wants to.
-    pub following: Mutex<HashMap<(Arc<str>, Arc<str>), Instant>>,
+    /// The workers that follow a run which is driven here.
+    pub following: Mutex<Leases>,
 }
 
 impl Others {

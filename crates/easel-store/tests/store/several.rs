@@ -17,7 +17,7 @@ both! {
         for _ in 0..2 {
             bench.ask_to_cancel(&run).await.unwrap();
         }
-        assert_eq!(bench.cancels(&worker).await.unwrap(), [run.clone()]);
+        assert_eq!(*bench.cancels(&worker).await.unwrap()[0], *run);
         assert!(bench.cancels("somebody else").await.unwrap().is_empty());
         assert!(bench.is_to_end(&run).await.unwrap());
         assert!(!bench.is_to_end("another").await.unwrap());
