@@ -71,7 +71,7 @@ impl Served {
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Served {
             child,
-            address: address.expect("the server says where it is"),
+            address: address.unwrap(),
             token: key.to_owned(),
         }
     }
