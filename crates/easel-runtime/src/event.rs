@@ -21,7 +21,7 @@ use easel_core::event::{Fault, Ports, Timestamp, Usage};
 use easel_core::workflow::{Node, NodeId};
 use easel_core::{Object, Value};
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::journal::UncertainWrite;
 use crate::workflow::Workflow;
@@ -93,6 +93,19 @@ impl std::str::FromStr for EventId {
             })
         };
         read().ok_or_else(|| BadEventId(text.to_owned()))
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EventId, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

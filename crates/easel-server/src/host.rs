@@ -6,8 +6,10 @@
 
 mod compiled;
 mod error;
+mod following;
 mod lanes;
 mod live;
+mod others;
 mod read;
 mod taking_up;
 
@@ -22,15 +24,20 @@ use easel_runtime::{
 };
 use easel_store::{RunRecord, SessionRecord, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 pub use compiled::Compiled;
 pub use error::HostError;
 pub use live::{Events, Live, TurnEnd};
 
 use lanes::{Lane, Lanes};
+use others::Others;
 use taking_up::FIRST_PAUSE;
 
 use crate::telemetry::Telemetry;
+
+/// How long turns may take to stand still that are left to others.
+const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// What bounds a host.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +105,9 @@ pub struct Host {
     limits: HostLimits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
     draining: AtomicBool,
+    /// Cancelled when what is still under way is left to others.
+    left: CancellationToken,
+    others: Others,
     idle: tokio::sync::Notify,
     telemetry: Telemetry,
 }
@@ -107,8 +117,22 @@ struct Work {
     session: Session,
     origin: Origin,
     live: Arc<Live>,
-    place: OwnedSemaphorePermit,
-    lane: Option<Lane>,
+    held: Arc<Held>,
+}
+
+/// What a turn holds while it lasts: a place, and the lane of its conversation. Both are free once nobody has it.
+struct Held {
+    _place: OwnedSemaphorePermit,
+    _lane: Option<Lane>,
+}
+
+impl Held {
+    fn new(place: OwnedSemaphorePermit, lane: Option<Lane>) -> Arc<Held> {
+        Arc::new(Held {
+            _place: place,
+            _lane: lane,
+        })
+    }
 }
 
 impl Host {
@@ -130,6 +154,8 @@ impl Host {
             places: Arc::new(Semaphore::new(limits.turns)),
             live: Mutex::default(),
             draining: AtomicBool::new(false),
+            left: CancellationToken::new(),
+            others: Others::default(),
             idle: tokio::sync::Notify::new(),
             telemetry,
             store,
@@ -182,7 +208,11 @@ impl Host {
         self.owns_files(&message.input, &message.origin.owner)
             .await?;
         let lane = self.lanes.enter(&message.session, message.busy).await?;
-        let work = self.turn_of(&message, place, lane).await?;
+        let held = Held::new(place, Some(lane));
+        if self.is_shared() {
+            return self.say_among_others(message, held).await;
+        }
+        let work = self.turn_of(&message, held).await?;
         Ok(self.spawn_turn(work, message.input))
     }
 
@@ -190,8 +220,7 @@ impl Host {
     async fn turn_of(
         self: &Arc<Self>,
         message: &Message,
-        place: OwnedSemaphorePermit,
-        lane: Lane,
+        held: Arc<Held>,
     ) -> Result<Work, HostError> {
         let id = &message.session;
         let (document, conversation, said) = match &message.opened {
@@ -212,8 +241,8 @@ impl Host {
                 });
             }
             let kept = Some((conversation, said));
-            let work = self.taken_up(&open, kept, place, Some(lane)).await?;
-            let (place, lane) = match (message.abandon, work.session.is_waiting()) {
+            let work = self.taken_up(&open, kept, held).await?;
+            let held = match (message.abandon, work.session.is_waiting()) {
                 (true, _) => self.abandon(work).await?,
                 (false, true) => return Ok(work),
                 // It was under way when its process ended, and nobody has come to it yet.
@@ -224,7 +253,7 @@ impl Host {
                 opened: None,
                 ..message.clone()
             };
-            return Box::pin(self.turn_of(&again, place, lane)).await;
+            return Box::pin(self.turn_of(&again, held)).await;
         }
         let workflow = self.runnable(&document).await?;
         let origin = Origin {
@@ -241,8 +270,7 @@ impl Host {
             session,
             origin,
             live: Live::new(run, Some(id.clone())),
-            place,
-            lane: Some(lane),
+            held,
         })
     }
 
@@ -265,8 +293,7 @@ impl Host {
             session: session.naming_run(run.clone()),
             origin,
             live: Live::new(run, None),
-            place,
-            lane: None,
+            held: Held::new(place, None),
         };
         Ok(self.spawn_turn(work, input))
     }
@@ -290,8 +317,12 @@ impl Host {
         question: Option<u64>,
         input: Input,
     ) -> Result<Arc<Live>, HostError> {
-        let owner = self.record(run).await?.origin.owner;
-        self.owns_files(&input, &owner).await?;
+        let record = self.record(run).await?;
+        self.owns_files(&input, &record.origin.owner).await?;
+        if self.is_elsewhere(&record) && self.take_over(&record).await? {
+            // Whoever was about to answer it is gone, or it was under way there: this finds out.
+            let _ = self.resume(run).await;
+        }
         let open = |record: &RunRecord| question.is_none_or(|number| number == record.entries);
         let waits = |record: &RunRecord| match &record.standing {
             Standing::Waiting { .. } if open(record) => Ok(()),
@@ -354,26 +385,37 @@ impl Host {
         Ok(self.spawn_going_on(work))
     }
 
-    /// Ends a run as cancelled; requests in flight are dropped. True once it is, false if it was over before.
+    /// Ends a run as cancelled, whoever drives it; requests in flight are dropped. True once it is, false if it was over
+    /// before.
     ///
     /// # Errors
-    /// There is no such run, or another worker drives it.
+    /// There is no such run, or the server that drives it does not end it.
     pub async fn cancel(self: &Arc<Self>, run: &str) -> Result<bool, HostError> {
-        let live = match self.live(run) {
-            Some(live) => live,
-            None => {
-                let record = self.record(run).await?;
-                if record.standing.is_over() {
-                    return Ok(false);
+        loop {
+            let live = match self.live(run) {
+                Some(live) => live,
+                None => {
+                    let record = self.record(run).await?;
+                    if record.standing.is_over() {
+                        return Ok(false);
+                    }
+                    let elsewhere = self.is_elsewhere(&record);
+                    if elsewhere && self.cancel_elsewhere(&record.id).await? {
+                        return Ok(true);
+                    }
+                    let work = match self.reopened(run, |_| Ok(())).await {
+                        // Another server was faster, and is asked in its turn.
+                        Err(HostError::Elsewhere(_)) if self.is_shared() => continue,
+                        work => work?,
+                    };
+                    work.live.stop();
+                    self.spawn_going_on(work)
                 }
-                let work = self.reopened(run, |_| Ok(())).await?;
-                work.live.stop();
-                self.spawn_going_on(work)
-            }
-        };
-        live.stop();
-        let end = live.end().await;
-        Ok(matches!(end.standing, Standing::Cancelled))
+            };
+            live.stop();
+            let end = live.end().await;
+            return Ok(matches!(end.standing, Standing::Cancelled));
+        }
     }
 
     /// A run that is under way here.
@@ -390,23 +432,33 @@ impl Host {
         record.ok_or_else(|| HostError::NoRun(run.to_owned()))
     }
 
-    /// Lets no new turn begin and waits for those under way, at most that long. Gives how many are left: the next process
-    /// takes them up.
+    /// Lets no new turn begin and waits for those under way, at most that long. Gives how many are left: they stand still,
+    /// and other servers take them up at once, or else the next process does.
     pub async fn drain(&self, patience: Duration) -> usize {
         self.draining.store(true, Ordering::SeqCst);
-        let empty = async {
-            loop {
-                let idle = self.idle.notified();
-                tokio::pin!(idle);
-                idle.as_mut().enable();
-                if self.lives().is_empty() {
-                    return;
-                }
-                idle.await;
+        let _ = tokio::time::timeout(patience, self.empty()).await;
+        let left = self.turns_under_way();
+        self.left.cancel();
+        // What goes on here must not go on elsewhere at the same time.
+        let _ = tokio::time::timeout(STANDSTILL, self.empty()).await;
+        if self.is_shared() {
+            // If the database does not take it, the others see before long that this worker is gone.
+            let _ = self.store.retire(self.store.worker()).await;
+        }
+        left
+    }
+
+    /// Waits until no turn is under way.
+    async fn empty(&self) {
+        loop {
+            let idle = self.idle.notified();
+            tokio::pin!(idle);
+            idle.as_mut().enable();
+            if self.lives().is_empty() {
+                return;
             }
-        };
-        let _ = tokio::time::timeout(patience, empty).await;
-        self.turns_under_way()
+            idle.await;
+        }
     }
 
     fn place(&self) -> Result<OwnedSemaphorePermit, HostError> {
@@ -448,9 +500,17 @@ impl Host {
         self.lives().insert(live.run().clone(), live.clone());
         let host = self.clone();
         tokio::spawn(async move {
-            let (end, retry) = host.drive(&mut work, input).await;
             let live = work.live.clone();
+            let driven = tokio::select! {
+                driven = host.drive(&mut work, input) => Some(driven),
+                () = host.left.cancelled() => None,
+            };
             host.lives().remove(live.run());
+            let Some((end, retry)) = driven else {
+                drop(work);
+                host.idle.notify_waiters();
+                return;
+            };
             // The place and the lane are free before anybody hears that the turn is over.
             drop(work);
             live.over(end);
@@ -482,13 +542,28 @@ impl Host {
         let ending = ending.await;
         let retry = match &ending {
             Err(TurnError::Journal(JournalError::Store(_))) => true,
-            Err(TurnError::Journal(_)) | Ok(_) => false,
+            Ok(_) => false,
+            // What the worker before had sent was written after this one took over: it goes on behind that.
+            Err(TurnError::Journal(_)) => self.is_mine(live.run()).await,
             // Nothing has begun, so a run that was claimed for it stands as before.
             Err(_) => !live.is_accepted() && self.store.release(live.run()).await.is_err(),
         };
         let end = TurnEnd::of(&work.session, begins.then_some(&work.origin), ending);
         turn.over(&end.standing);
         (end, retry)
+    }
+
+    /// Whether a run is this worker's to drive, where there are others.
+    async fn is_mine(&self, run: &str) -> bool {
+        let record = match self.is_shared() {
+            true => self.store.run(run).await,
+            false => Ok(None),
+        };
+        let mine = |record: RunRecord| {
+            record.standing == Standing::Running
+                && record.worker.as_ref() == Some(self.store.worker())
+        };
+        record.ok().flatten().is_some_and(mine)
     }
 
     fn lives(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {

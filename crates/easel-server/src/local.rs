@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use tower::ServiceExt;
 
 use crate::auth::{Caller, OWNER_HEADER, Scope};
-use crate::host::{Host, HostLimits};
+use crate::host::{Host, HostError, HostLimits};
 use crate::{App, Settings, router};
 
 /// A request of a command.
@@ -80,13 +80,25 @@ pub enum NoAnswer {
 }
 
 /// A server that runs in this process and listens to nobody.
-pub struct Here(Router);
+pub struct Here {
+    router: Router,
+    host: Arc<Host>,
+}
 
 impl Here {
     /// Over a store, with an engine whose journal is that store.
     pub fn over(store: &Store, engine: Arc<Engine>) -> Here {
         let host = Host::new(store.clone(), engine, HostLimits::default());
-        Here(router(App::new(host, Settings::default())))
+        let router = router(App::new(host.clone(), Settings::default()));
+        Here { router, host }
+    }
+
+    /// Says to servers on the same database that it is there: to be done before it drives anything.
+    ///
+    /// # Errors
+    /// [`HostError`] if the store cannot be written.
+    pub async fn attend(&self) -> Result<(), HostError> {
+        self.host.attend().await
     }
 
     /// Asks it.
@@ -110,7 +122,7 @@ impl Here {
         }
         let request = request.extension(caller).body(body);
         let request = request.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-        let Ok(response) = self.0.clone().oneshot(request).await;
+        let Ok(response) = self.router.clone().oneshot(request).await;
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body(), usize::MAX).await;
         let bytes = bytes.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;

@@ -22,6 +22,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod agents;
+mod cancels;
 mod entry;
 mod error;
 mod files;
@@ -34,6 +35,7 @@ mod runs;
 mod schema;
 mod schemas;
 mod sessions;
+mod signals;
 mod sql;
 mod sqlite;
 mod store;
@@ -53,6 +55,7 @@ pub use keys::{KeyRecord, KeySecret, NewKey};
 pub use runs::{RunCount, RunFilter, RunRecord, RunSummary};
 pub use schemas::{drop_schema, make_schema};
 pub use sessions::{NewSession, SessionFilter, SessionOrder, SessionRecord};
+pub use signals::{Signal, Signals, Told};
 pub use store::{Commits, FolderLock, Listed, Location, Page, PageNumber, Store};
 pub use versions::VersionRecord;
 pub use workers::GONE_AFTER;

@@ -12,7 +12,10 @@ use crate::error::StoreError;
 use crate::sqlite::BUSY;
 
 /// All migrations in order: the first is version 1. What is released stays as it is, to the letter.
-const MIGRATIONS: [(&str, &str); 1] = [("tables", include_str!("../migrations/0001.sql"))];
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("tables", include_str!("../migrations/0001.sql")),
+    ("cancels", include_str!("../migrations/0002.sql")),
+];
 
 /// The schema's version.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -5,11 +5,11 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use sqlx::ConnectOptions as _;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -65,6 +65,8 @@ struct Inner {
     worker: Arc<str>,
     /// The connection to PostgreSQL that holds the lock of the worker, if it drives runs.
     presence: Mutex<Option<Connection>>,
+    /// What speaks to other servers on the same database.
+    signals: Option<PgPool>,
 }
 
 impl fmt::Debug for Store {
@@ -87,6 +89,10 @@ const LOCK: &str = "easel.lock";
 const READERS: u32 = 5;
 /// Connections to PostgreSQL that write.
 const WRITERS: u32 = 4;
+/// How long those who listen to other servers may take to leave when a store is closed.
+const LISTENERS_LEAVE: Duration = Duration::from_secs(1);
+/// Connections to PostgreSQL for signals: one hears them, one says them.
+const SIGNALS: u32 = 2;
 
 impl Store {
     /// Opens the store, makes it if there is none, and brings an older one to this version. Needs a tokio runtime around it.
@@ -95,14 +101,14 @@ impl Store {
     /// [`StoreError::Folder`], [`StoreError::Open`], [`StoreError::Newer`].
     pub async fn open(location: &Location) -> Result<Store, StoreError> {
         let place = location.to_string();
-        let (readers, writers, count) = match location {
+        let (readers, writers, count, signals) = match location {
             Location::Folder(folder) => {
                 make_folder(folder)?;
                 let file = folder.join(DATABASE);
                 keep_private(&file);
                 schema::migrate_file(&file, &place).await?;
                 let readers = Pool::Sqlite(sqlite::Pool::reading(&file, READERS as usize));
-                (readers, Pool::Sqlite(sqlite::Pool::writing(&file)), 1)
+                (readers, Pool::Sqlite(sqlite::Pool::writing(&file)), 1, None)
             }
             Location::Database(url) => {
                 let options: PgConnectOptions =
@@ -119,8 +125,10 @@ impl Store {
                 schema::migrate(&writers, &place).await?;
                 let readers = PgPoolOptions::new()
                     .max_connections(READERS)
-                    .connect_lazy_with(options);
-                (Pool::Postgres(readers), Pool::Postgres(writers), WRITERS)
+                    .connect_lazy_with(options.clone());
+                let signals = Some(for_signals(options));
+                let (readers, writers) = (Pool::Postgres(readers), Pool::Postgres(writers));
+                (readers, writers, WRITERS, signals)
             }
         };
         let worker: Arc<str> = new_id().into();
@@ -130,6 +138,7 @@ impl Store {
             writer: Writer::start(&writers, count, &worker),
             worker,
             presence: Mutex::default(),
+            signals,
         })))
     }
 
@@ -201,17 +210,27 @@ impl Store {
         self.row(Statement::new("SELECT 1")).await.map(drop)
     }
 
-    /// Writes what waits, then closes. Whoever asks for more is told that the store is closed.
+    /// Writes what waits, then closes. Whoever asks for more is told that the store is closed. A worker that still says that
+    /// it is there retires.
     pub async fn close(&self) {
-        self.0.writer.close().await;
-        if let Some(connection) = self.0.presence.lock().await.take() {
-            connection.discard();
+        if self.0.presence.lock().await.is_some() {
+            // If the database does not take it, the others see that the lock is gone.
+            let _ = self.retire(self.worker()).await;
         }
+        self.0.writer.close().await;
         self.0.readers.close().await;
+        if let Some(signals) = &self.0.signals {
+            // Whoever listens gives the connection back when it hears of it, and may be busy.
+            let _ = tokio::time::timeout(LISTENERS_LEAVE, signals.close()).await;
+        }
     }
 
     pub(crate) fn is_folder(&self) -> bool {
         self.0.readers.is_sqlite()
+    }
+
+    pub(crate) fn signal_pool(&self) -> Option<&PgPool> {
+        self.0.signals.as_ref()
     }
 
     pub(crate) fn presence(&self) -> &Mutex<Option<Connection>> {
@@ -246,6 +265,19 @@ impl Store {
     {
         self.0.writer.write(work).await
     }
+}
+
+/// Connections for signals. Nothing is lost with one, so no commit of theirs waits for the disk.
+fn for_signals(options: PgConnectOptions) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(SIGNALS)
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                let relax = sqlx::query("SET synchronous_commit TO off");
+                relax.execute(connection).await.map(drop)
+            })
+        })
+        .connect_lazy_with(options)
 }
 
 /// How writing went since a store was opened.

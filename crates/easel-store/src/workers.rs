@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::StoreError;
+use crate::signals::Signal;
 use crate::sql::Statement;
 use crate::store::{Store, now};
 use crate::values;
@@ -49,10 +50,12 @@ impl Store {
                 // Those who are long gone have no runs any more, and nobody looks for them.
                 let old = now() - 100 * i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
                 let delete = "DELETE FROM workers WHERE seen < $1";
-                connection
-                    .execute(Statement::new(delete).with(old))
-                    .await
-                    .map(drop)
+                connection.execute(Statement::new(delete).with(old)).await?;
+                // Nor is anything left to end of runs that are over.
+                let delete = "DELETE FROM cancels WHERE run IN (SELECT cancels.run FROM cancels \
+                              JOIN runs ON runs.number = cancels.run \
+                              WHERE runs.state NOT IN ('running', 'waiting', 'uncertain'))";
+                connection.execute(Statement::new(delete)).await.map(drop)
             })
         })
         .await
@@ -80,7 +83,7 @@ impl Store {
         Ok(())
     }
 
-    /// Says that a worker goes: what it still drives is for others.
+    /// Says that a worker goes: what it still drives is for others, who are told so.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be written.
@@ -100,6 +103,34 @@ impl Store {
                     .execute(Statement::new(update).with(&worker))
                     .await
                     .map(drop)
+            })
+        })
+        .await?;
+        // Who does not hear it looks before long.
+        let _ = self.signal(None, &Signal::Retired).await;
+        Ok(())
+    }
+
+    /// Takes over a run that is under way, if its worker is gone, and says whether it is this worker's now. In a folder all
+    /// other workers are gone.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be taken over.
+    pub async fn claim_left(&self, run: &str, worker: &str) -> Result<bool, StoreError> {
+        let (run, worker) = (run.to_owned(), worker.to_owned());
+        self.write(move |connection| {
+            let (run, worker) = (run.clone(), worker.clone());
+            Box::pin(async move {
+                let mut update = Statement::new("UPDATE runs SET worker = ");
+                update.value(&worker).push(" WHERE id = ").value(&run);
+                update.push(" AND state = 'running'");
+                if !connection.is_sqlite() {
+                    let since = now() - i64::try_from(GONE_AFTER.as_millis()).unwrap_or(0);
+                    update.push(" AND (worker IS NULL OR worker = ");
+                    update.value(&worker).push(" OR worker NOT IN (");
+                    update.push(THERE).value(since).push("))");
+                }
+                Ok(connection.execute(update).await? > 0)
             })
         })
         .await

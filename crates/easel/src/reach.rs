@@ -187,10 +187,13 @@ impl Reach {
                 _lock: Some(lock),
             });
         }
-        Ok(Actor::Here {
-            api: Here::over(&self.store, self.engine(world)?),
-            _lock: None,
-        })
+        let api = Here::over(&self.store, self.engine(world)?);
+        // Or the servers on the same database would take what it drives for left.
+        let attending = api.attend().await;
+        attending.map_err(|error| {
+            Problem::new(Exit::Failed, sentence(&error.to_string()).into_owned())
+        })?;
+        Ok(Actor::Here { api, _lock: None })
     }
 
     /// An engine that acts, with the models and tools of this command's settings.

@@ -7,6 +7,7 @@ use easel_runtime::{Ending, EventId, Logged, Origin, RunEvent, Session, Standing
 use easel_store::RunRecord;
 use tokio::sync::watch;
 
+use super::following::{Following, News};
 use super::{Host, HostError};
 
 /// Bytes of events that a turn keeps in memory. A reader that is further behind gets them from the journal.
@@ -34,6 +35,15 @@ struct Told {
     /// open message are nowhere else.
     safe: usize,
     end: Option<Arc<TurnEnd>>,
+}
+
+/// What a turn told behind a place.
+pub(super) struct Behind {
+    pub events: Vec<Logged>,
+    /// The event behind which they come.
+    pub before: Option<EventId>,
+    /// Whether the turn is over, and these are the last.
+    pub over: bool,
 }
 
 /// How a turn ended.
@@ -175,6 +185,40 @@ impl Live {
         }
     }
 
+    /// Changes with each event, and once more at the end.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// The place behind an event that somebody knows, and that event; if it is not known here that nothing is between,
+    /// the place behind all that was told, and the last event of it.
+    pub(super) fn place_behind(&self, after: Option<EventId>) -> (usize, Option<EventId>) {
+        let told = self.told();
+        let known = |event: &Logged| after.is_some_and(|after| event.id <= after);
+        let seen = told.events.iter().take_while(|event| known(event)).count();
+        if seen > 0 || (after.is_none() && told.dropped == 0) {
+            return (told.dropped + seen, after);
+        }
+        let last = told.events.back().map(|last| last.id);
+        (told.dropped + told.events.len(), last)
+    }
+
+    /// What was told behind a place, which then is the end. `last` is the event before that place.
+    pub(super) fn behind(&self, at: &mut usize, last: Option<EventId>) -> Behind {
+        let told = self.told();
+        let first = told.events.front().map(|first| first.id);
+        // What was dropped is in the journal, so there is a gap before the first that is kept.
+        let before = if *at < told.dropped { first } else { last };
+        let events = told.events.range(at.saturating_sub(told.dropped)..);
+        let events = events.cloned().collect();
+        *at = told.dropped + told.events.len();
+        Behind {
+            events,
+            before,
+            over: told.end.is_some(),
+        }
+    }
+
     /// The number of the turn's first event.
     pub(super) fn began_at(&self) -> Option<EventId> {
         self.told().first
@@ -191,6 +235,8 @@ pub struct Events {
     run: Arc<str>,
     past: VecDeque<Logged>,
     live: Option<(Arc<Live>, usize, watch::Receiver<u64>)>,
+    /// If another server drives the run.
+    following: Option<Following>,
     /// The last event that was given.
     last: Option<EventId>,
 }
@@ -212,8 +258,14 @@ impl Events {
             run,
             past: past.into(),
             live,
+            following: None,
             last,
         }
+    }
+
+    /// The same of a run that another server drives.
+    pub(super) fn following(self, following: Option<Following>) -> Events {
+        Events { following, ..self }
     }
 
     /// The events of a turn from its beginning.
@@ -240,7 +292,10 @@ impl Events {
                 return Ok(Some(past));
             }
             let Some((live, at, changed)) = &mut self.live else {
-                return Ok(None);
+                match self.follow().await? {
+                    true => continue,
+                    false => return Ok(None),
+                }
             };
             changed.borrow_and_update();
             let missed = {
@@ -274,5 +329,26 @@ impl Events {
                 return Ok(None);
             }
         }
+    }
+
+    /// Waits for what another server tells; false if there is no more.
+    async fn follow(&mut self) -> Result<bool, HostError> {
+        let Some(following) = &mut self.following else {
+            return Ok(false);
+        };
+        let last = self.last;
+        match following.next(&self.host, last).await? {
+            News::Events(events) => self.past.extend(events),
+            News::Journal => {
+                let told = self.host.told_elsewhere(&self.run, last).await?;
+                self.past.extend(told);
+            }
+            News::Over => {
+                self.following = None;
+                // How it stands now is how it stays, as far as that turn goes.
+                self.past.extend(self.host.log(&self.run, last).await?);
+            }
+        }
+        Ok(true)
     }
 }

@@ -9,6 +9,7 @@ use easel_runtime::{EventId, Journal, Logged, StepRecord, Workflow};
 use easel_store::RunRecord;
 use serde_json::Value as Json;
 
+use super::following::Following;
 use super::{Events, Host, HostError};
 
 impl Host {
@@ -47,15 +48,41 @@ impl Host {
             }
             None => None,
         };
+        // From before the journal is read, so that nothing is between.
+        let following = match &live {
+            Some(_) => None,
+            None => {
+                let record = self.record(run).await?;
+                let elsewhere = self.is_elsewhere(&record);
+                elsewhere.then(|| Following::new(self, &record))
+            }
+        };
         let past = match (first, after) {
             (Some(first), Some(after)) if after >= first => Vec::new(),
+            _ if following.is_some() => self.told_elsewhere(run, after).await?,
             _ => {
                 let mut past = self.log(run, after).await?;
                 past.retain(|logged| first.is_none_or(|first| logged.id < first));
                 past
             }
         };
-        Ok(Events::new(self.clone(), run.into(), past, live, after))
+        let events = Events::new(self.clone(), run.into(), past, live, after);
+        Ok(events.following(following))
+    }
+
+    /// What the journal has behind an event of a run that another server drives. As long as it does not have the message that
+    /// the reader saw the beginning of, nothing: what stands there does not say how much of it was shown by then.
+    pub(super) async fn told_elsewhere(
+        &self,
+        run: &str,
+        after: Option<EventId>,
+    ) -> Result<Vec<Logged>, HostError> {
+        let log = self.log(run, after).await?;
+        let amid = after.is_some_and(|after| after.shown > 0);
+        Ok(match amid && !log.iter().any(closes_or_goes_on) {
+            true => Vec::new(),
+            false => log,
+        })
     }
 
     /// A run as it was when its journal had that many entries; `None` if it had not begun by then.
@@ -123,7 +150,7 @@ fn rest(log: Vec<Logged>, after: EventId) -> Vec<Logged> {
     let mut seen = usize::try_from(after.shown).unwrap_or(usize::MAX);
     let behind = log.into_iter().filter(|logged| logged.id > after);
     let mut rest = Vec::new();
-    for logged in behind {
+    for mut logged in behind {
         match logged.name() {
             "message" if seen > 0 => {
                 rest.extend(without(&logged, seen));
@@ -133,10 +160,21 @@ fn rest(log: Vec<Logged>, after: EventId) -> Vec<Logged> {
                 seen = 0;
                 rest.push(logged);
             }
-            _ => rest.push(logged),
+            _ => {
+                // Whoever goes on behind this one has still seen as much of the message.
+                if logged.id.shown == 0 {
+                    logged.id.shown = seen as u64;
+                }
+                rest.push(logged);
+            }
         }
     }
     rest
+}
+
+/// Whether an event is about the message that is being said.
+fn closes_or_goes_on(logged: &Logged) -> bool {
+    matches!(logged.name(), "message" | "message_end" | "message_reset")
 }
 
 /// A message without the characters that were seen; `None` if nothing is left.
@@ -189,6 +227,22 @@ mod tests {
         assert_eq!(after("1.0+2")[2], r#"3.0+3 message {"content":"two"}"#);
         assert_eq!(after("1.0+6").len(), 2);
         assert_eq!(after("1.0").len(), 3);
+    }
+
+    #[test]
+    fn who_saw_half_a_message_has_still_seen_it_behind_other_events() {
+        let log = || {
+            vec![
+                logged("1.0", "node_started", ""),
+                logged("2.0", "node_finished", ""),
+                logged("2.0+6", "message", "Grüße!"),
+            ]
+        };
+        let first = rest(log(), "1.0+2".parse().unwrap());
+        assert_eq!(first[0].id.to_string(), "2.0+2");
+        // The connection breaks behind that one.
+        let again = rest(log(), first[0].id);
+        assert_eq!(told(again), [r#"2.0+6 message {"content":"üße!"}"#]);
     }
 
     #[test]

@@ -4,22 +4,17 @@
 //! and the first batch has to give it back, or a later start has to find out that there was nothing to drive.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use easel_runtime::{Conversation, Said, Session, Standing};
 use easel_store::{Location, RunRecord};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-use super::lanes::Lane;
-use super::{Busy, Host, HostError, Live, Work};
+use super::{Busy, Held, Host, HostError, Live, Work};
 
 /// How long the host waits before it takes up a run whose store failed, at first and at most.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// How often a worker says that it is alive, and looks for runs whose worker is not.
-const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// How many runs are claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 1_000;
@@ -41,26 +36,12 @@ impl Host {
         let runs = self.claim().await?;
         let count = runs.len();
         self.take_up_all(runs);
-        let host = Arc::downgrade(self);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(HEARTBEAT).await;
-                let Some(host) = host.upgrade() else { return };
-                // What fails is tried again with the next beat.
-                let _ = host.store.heartbeat(host.store.worker()).await;
-                if host.draining.load(Ordering::SeqCst) {
-                    return;
-                }
-                if let Ok(runs) = host.claim().await {
-                    host.take_up_all(runs);
-                }
-            }
-        });
+        self.beat(true);
         Ok(count)
     }
 
     /// Runs that are under way and that nobody drives any more. They are this worker's from now on.
-    async fn claim(&self) -> Result<Vec<Arc<str>>, HostError> {
+    pub(super) async fn claim(&self) -> Result<Vec<Arc<str>>, HostError> {
         let mut runs = Vec::new();
         loop {
             let more = self
@@ -75,7 +56,7 @@ impl Host {
         }
     }
 
-    fn take_up_all(self: &Arc<Self>, runs: Vec<Arc<str>>) {
+    pub(super) fn take_up_all(self: &Arc<Self>, runs: Vec<Arc<str>>) {
         if runs.is_empty() {
             return;
         }
@@ -141,20 +122,21 @@ impl Host {
             Some(session) => self.store.conversation(session).await?,
             None => None,
         };
-        self.taken_up(&record, kept, place, Some(lane)).await
+        let held = Held::new(place, Some(lane));
+        self.taken_up(&record, kept, held).await
     }
 
     pub(super) async fn taken_up(
         self: &Arc<Self>,
         record: &RunRecord,
         kept: Kept,
-        place: OwnedSemaphorePermit,
-        lane: Option<Lane>,
+        held: Arc<Held>,
     ) -> Result<Work, HostError> {
         let (worker, state) = (self.store.worker(), record.standing.name());
         let driven = record.standing == Standing::Running;
         let mine = record.worker.as_ref().is_none_or(|by| by == worker);
         let free = !driven || mine || matches!(self.store.location(), Location::Folder(_));
+        let free = free || self.take_over(record).await?;
         if !free || !self.store.claim_run(&record.id, worker, state).await? {
             return Err(HostError::Elsewhere(record.id.to_string()));
         }
@@ -167,12 +149,16 @@ impl Host {
                 return Err(error);
             }
         };
+        let live = Live::new(record.id.clone(), record.origin.session.clone());
+        if self.is_shared() && self.store.is_to_end(&record.id).await? {
+            // Whoever drove it before has not come to it.
+            live.stop();
+        }
         Ok(Work {
             session,
             origin: record.origin.clone(),
-            live: Live::new(record.id.clone(), record.origin.session.clone()),
-            place,
-            lane,
+            live,
+            held,
         })
     }
 
@@ -208,37 +194,34 @@ impl Host {
     }
 
     /// Ends a run that was taken up, and gives back what it held.
-    pub(super) async fn abandon(
-        &self,
-        mut work: Work,
-    ) -> Result<(OwnedSemaphorePermit, Lane), HostError> {
+    pub(super) async fn abandon(&self, mut work: Work) -> Result<Arc<Held>, HostError> {
         let stopped = std::future::ready(());
         work.session.go_on(&mut |_| {}, stopped).await?;
-        match work.lane {
-            Some(lane) => Ok((work.place, lane)),
-            None => Err(HostError::Stopping),
-        }
+        Ok(work.held)
     }
 
     /// Drives a run that was taken up to the end of its turn, and gives back what it held. What came before is answered
     /// before what comes after.
-    pub(super) async fn finish(
-        self: &Arc<Self>,
-        mut work: Work,
-    ) -> Result<(OwnedSemaphorePermit, Lane), HostError> {
+    pub(super) async fn finish(self: &Arc<Self>, mut work: Work) -> Result<Arc<Held>, HostError> {
         let live = work.live.clone();
         self.lives().insert(live.run().clone(), live.clone());
-        let (end, retry) = self.drive(&mut work, None).await;
+        let driven = tokio::select! {
+            driven = self.drive(&mut work, None) => Some(driven),
+            () = self.left.cancelled() => None,
+        };
         self.lives().remove(live.run());
+        self.idle.notify_waiters();
+        let Some((end, retry)) = driven else {
+            return Err(HostError::Stopping);
+        };
         let failed = end.ending.is_err();
         live.over(end);
-        self.idle.notify_waiters();
         if retry {
             self.take_up_later(live.run().clone(), FIRST_PAUSE);
         }
-        match work.lane.filter(|_| !failed) {
-            Some(lane) => Ok((work.place, lane)),
-            None => Err(HostError::Elsewhere(live.run().to_string())),
+        match failed {
+            false => Ok(work.held),
+            true => Err(HostError::Elsewhere(live.run().to_string())),
         }
     }
 }

@@ -229,7 +229,7 @@ pub async fn decide(
 #[utoipa::path(post, path = "/v1/runs/{id}/cancel", tag = "runs", params(("id" = String, Path, description = "The run's id")), responses(
     (status = 200, body = RunView),
     (status = 404, body = ProblemBody, description = "There is none"),
-    (status = 409, body = ProblemBody, description = "Another process drives it"),
+    (status = 409, body = ProblemBody, description = "The server that drives it does not end it"),
     (status = "default", body = ProblemBody),
 ))]
 pub async fn cancel(

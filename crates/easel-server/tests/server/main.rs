@@ -10,6 +10,7 @@ mod openai;
 mod openapi;
 mod ragflow;
 mod security;
+mod several;
 mod slow;
 mod support;
 mod taking_up;

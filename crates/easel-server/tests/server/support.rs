@@ -63,7 +63,70 @@ pub struct Setup {
     pub settings: Settings,
     /// A model in place of the scripted one.
     pub model: Option<Arc<dyn ChatModel>>,
+    /// The URL of a PostgreSQL database, in place of the one in the folder.
+    pub database: Option<String>,
 }
+
+/// Where the store of a test is.
+#[derive(Clone)]
+pub enum Place {
+    Folder,
+    Database(String),
+}
+
+impl Place {
+    /// A new database; `None` where there is no PostgreSQL.
+    pub async fn database() -> Option<Place> {
+        let cluster = postgres_for_tests::cluster()?;
+        Some(Place::Database(cluster.database().await))
+    }
+
+    /// A server whose models say `"ok"`.
+    pub async fn start(&self) -> TestServer {
+        self.with_world(json!({"llm": {}, "default_reply": "ok"}))
+            .await
+    }
+
+    /// A server whose models and tools answer as the script says.
+    pub async fn with_world(&self, world: Json) -> TestServer {
+        self.set_up(world, Setup::default()).await
+    }
+
+    /// The same, set up otherwise. In a database it may be one of several.
+    pub async fn set_up(&self, world: Json, setup: Setup) -> TestServer {
+        let database = match self {
+            Place::Folder => None,
+            Place::Database(url) => Some(url.clone()),
+        };
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        TestServer::set_up(folder, world, Setup { database, ..setup }).await
+    }
+}
+
+/// A test that must pass over both stores.
+macro_rules! both {
+    ($($(#[$attribute:meta])* async fn $name:ident($place:ident) $body:block)*) => { $(
+        $(#[$attribute])*
+        mod $name {
+            use super::*;
+
+            async fn test($place: crate::support::Place) $body
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn sqlite() {
+                test(crate::support::Place::Folder).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn postgres() {
+                if let Some(place) = crate::support::Place::database().await {
+                    test(place).await;
+                }
+            }
+        }
+    )* };
+}
+pub(crate) use both;
 
 impl TestServer {
     /// A server whose models say `"ok"`.
@@ -93,8 +156,11 @@ impl TestServer {
 
     /// The same, in a folder that stays.
     pub async fn set_up_in(path: &Path, world: Json, setup: Setup) -> TestServer {
-        let store = Store::open(&Location::Folder(path.to_owned())).await;
-        let store = store.unwrap();
+        let location = match &setup.database {
+            Some(url) => Location::Database(url.clone()),
+            None => Location::Folder(path.to_owned()),
+        };
+        let store = Store::open(&location).await.unwrap();
         let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
         let engine = Engine::builder()
             .model(Arc::new(Slow {

@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::host::message;
-use super::support::{TestServer, form, model};
+use super::support::{TestServer, both, form, model};
 
 /// A store whose process ends behind so many batches: nothing is ever heard of the next one.
 struct Dying {
@@ -60,79 +60,82 @@ async fn entries(server: &TestServer, session: &str) -> Vec<String> {
     said.iter().map(line).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_message_waits_for_the_one_that_a_crash_interrupted() {
-    let server = TestServer::start().await;
-    let session = server.session(&model()).await;
-    let first = dying(&server, 1).say(message(&session, "first")).await;
-    let first = first.unwrap();
-    assert!(first.accepted().await);
-    // Another process, to which the message comes before it has come to the run.
-    let second = server.app.host.say(message(&session, "second")).await;
-    let second = second.unwrap();
-    assert!(matches!(second.end().await.ending, Ok(Ending::Finished)));
-    let entries = entries(&server, &session).await;
-    assert_eq!(entries.len(), 4, "{entries:?}");
-    assert_eq!(entries[0], "user: first");
-    assert!(
-        entries[1].starts_with("assistant: ") && entries[1].contains("ok"),
-        "{entries:?}"
-    );
-    assert_eq!(entries[2], "user: second");
-    let record = server.app.host.record(first.run()).await.unwrap();
-    assert!(matches!(record.standing, Standing::Finished { .. }));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_never_kept_leaves_the_question_open() {
-    let server = TestServer::start().await;
-    let session = server.session(&form()).await;
-    let live = server.app.host.say(message(&session, "hi")).await.unwrap();
-    live.end().await;
-    let before = entries(&server, &session).await;
-    // The process takes the run, and ends before the answer is in the journal.
-    let dead = dying(&server, 0);
-    let answering = dead.answer(live.run(), Input::from("Ada")).await.unwrap();
-    let record = server.store.run(live.run()).await.unwrap().unwrap();
-    assert_eq!(record.standing, Standing::Running, "it is claimed");
-    assert!(!answering.is_accepted());
-    let server = server.restart().await;
-    let host = &server.app.host;
-    let resumed = host.resume(live.run()).await;
-    assert!(matches!(resumed, Err(HostError::NothingToDrive { .. })));
-    let record = host.record(live.run()).await.unwrap();
-    assert!(matches!(record.standing, Standing::Waiting { .. }));
-    assert_eq!(entries(&server, &session).await, before, "nothing was said");
-    let again = host.say(message(&session, "Ada")).await.unwrap();
-    assert_eq!(again.run(), live.run());
-    assert!(matches!(again.end().await.ending, Ok(Ending::Finished)));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_fit_leaves_a_run_as_it_stands() {
-    let server = TestServer::start().await;
-    let host = &server.app.host;
-    let session = server.session(&form()).await;
-    let live = host.say(message(&session, "hi")).await.unwrap();
-    live.end().await;
-    let run = live.run();
-    let resumed = host.resume(run).await;
-    assert!(matches!(resumed, Err(HostError::NothingToDrive { .. })));
-    let decided = host.decide(run, 1, Decision::Repeat).await;
-    assert!(matches!(decided, Err(HostError::NotUncertain { .. })));
-    // A file that nobody has cannot be read, so the turn never begins.
-    let unreadable = Input {
-        files: vec![json!({"id": "nobody", "name": "a.txt", "mime_type": "text/plain"}).into()],
-        ..Input::from("Ada")
-    };
-    if let Ok(live) = host.answer(run, unreadable).await {
-        assert!(live.end().await.ending.is_err());
+both! {
+    async fn a_message_waits_for_the_one_that_a_crash_interrupted(place) {
+        let server = place.start().await;
+        let session = server.session(&model()).await;
+        let first = dying(&server, 1).say(message(&session, "first")).await;
+        let first = first.unwrap();
+        assert!(first.accepted().await);
+        // Another process, to which the message comes before it has come to the run.
+        let second = server.app.host.say(message(&session, "second")).await;
+        let second = second.unwrap();
+        assert!(matches!(second.end().await.ending, Ok(Ending::Finished)));
+        let entries = entries(&server, &session).await;
+        assert_eq!(entries.len(), 4, "{entries:?}");
+        assert_eq!(entries[0], "user: first");
+        assert!(
+            entries[1].starts_with("assistant: ") && entries[1].contains("ok"),
+            "{entries:?}"
+        );
+        assert_eq!(entries[2], "user: second");
+        let record = server.app.host.record(first.run()).await.unwrap();
+        assert!(matches!(record.standing, Standing::Finished { .. }));
     }
-    let record = host.record(run).await.unwrap();
-    assert!(
-        matches!(record.standing, Standing::Waiting { .. }),
-        "{record:?}"
-    );
-    let live = host.answer(run, Input::from("Ada")).await.unwrap();
-    assert!(matches!(live.end().await.ending, Ok(Ending::Finished)));
+}
+
+both! {
+    async fn an_answer_that_was_never_kept_leaves_the_question_open(place) {
+        let server = place.start().await;
+        let session = server.session(&form()).await;
+        let live = server.app.host.say(message(&session, "hi")).await.unwrap();
+        live.end().await;
+        let before = entries(&server, &session).await;
+        // The process takes the run, and ends before the answer is in the journal.
+        let dead = dying(&server, 0);
+        let answering = dead.answer(live.run(), Input::from("Ada")).await.unwrap();
+        let record = server.store.run(live.run()).await.unwrap().unwrap();
+        assert_eq!(record.standing, Standing::Running, "it is claimed");
+        assert!(!answering.is_accepted());
+        let server = server.restart().await;
+        let host = &server.app.host;
+        let resumed = host.resume(live.run()).await;
+        assert!(matches!(resumed, Err(HostError::NothingToDrive { .. })));
+        let record = host.record(live.run()).await.unwrap();
+        assert!(matches!(record.standing, Standing::Waiting { .. }));
+        assert_eq!(entries(&server, &session).await, before, "nothing was said");
+        let again = host.say(message(&session, "Ada")).await.unwrap();
+        assert_eq!(again.run(), live.run());
+        assert!(matches!(again.end().await.ending, Ok(Ending::Finished)));
+    }
+}
+
+both! {
+    async fn what_does_not_fit_leaves_a_run_as_it_stands(place) {
+        let server = place.start().await;
+        let host = &server.app.host;
+        let session = server.session(&form()).await;
+        let live = host.say(message(&session, "hi")).await.unwrap();
+        live.end().await;
+        let run = live.run();
+        let resumed = host.resume(run).await;
+        assert!(matches!(resumed, Err(HostError::NothingToDrive { .. })));
+        let decided = host.decide(run, 1, Decision::Repeat).await;
+        assert!(matches!(decided, Err(HostError::NotUncertain { .. })));
+        // A file that nobody has cannot be read, so the turn never begins.
+        let unreadable = Input {
+            files: vec![json!({"id": "nobody", "name": "a.txt", "mime_type": "text/plain"}).into()],
+            ..Input::from("Ada")
+        };
+        if let Ok(live) = host.answer(run, unreadable).await {
+            assert!(live.end().await.ending.is_err());
+        }
+        let record = host.record(run).await.unwrap();
+        assert!(
+            matches!(record.standing, Standing::Waiting { .. }),
+            "{record:?}"
+        );
+        let live = host.answer(run, Input::from("Ada")).await.unwrap();
+        assert!(matches!(live.end().await.ending, Ok(Ending::Finished)));
+    }
 }

@@ -196,7 +196,7 @@ async fn a_database_of_each_schema_is_brought_up_to_date_and_read() {
 }
 
 /// The schema's version of today.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 async fn write_database(file: &std::path::Path) {
     use easel_runtime::components::HistoryEntry;

@@ -9,4 +9,5 @@ mod journals;
 mod keys_and_files;
 mod runs;
 mod sessions;
+mod several;
 mod stores;

@@ -86,7 +86,7 @@ impl Desk {
 }
 
 impl Done {
-    fn of(output: Output) -> Done {
+    pub fn of(output: Output) -> Done {
         Done {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),

@@ -18,6 +18,7 @@ mod runs;
 mod scripts;
 mod secrets;
 mod served;
+mod several;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod test;

@@ -1,6 +1,6 @@
 //! A server that the command runs, and requests to it.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -52,6 +52,28 @@ impl Served {
             (status == 200).then_some(())
         });
         served
+    }
+
+    /// Starts one on a PostgreSQL database, for whoever has that key.
+    pub fn on(desk: &Desk, url: &str, key: &str) -> Served {
+        let mut child = desk
+            .command(&["serve", "--database", url, "--listen", "127.0.0.1:0"])
+            .env("EASEL_HOME", desk.path("home"))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, place) = line.split_once("http://")?;
+            place.split(',').next().map(str::to_owned)
+        });
+        // What it says later is for nobody, and must not fill the pipe.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        Served {
+            child,
+            address: address.unwrap(),
+            token: key.to_owned(),
+        }
     }
 
     /// Makes a request with a key; the status and the body.
