@@ -11,6 +11,7 @@ use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
 use easel_server::telemetry::TraceSettings;
+use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
@@ -30,6 +31,8 @@ pub struct Config {
     pub providers: IndexMap<String, ProviderConfig>,
     /// What HTTP requests of workflows may reach.
     pub http: HttpSettings,
+    /// Which databases workflows may ask.
+    pub sql: SqlSettings,
     /// Where the Python of graphs runs.
     pub python: PythonSettings,
     /// Where the traces of a server go.
@@ -73,6 +76,14 @@ pub struct HttpSettings {
     pub allow: Vec<String>,
     /// The deployment's own proxy.
     pub proxy: Option<String>,
+}
+
+/// `[sql]`. Hosts of databases are allowed as hosts of HTTP are, under `allow` in `[http]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SqlSettings {
+    /// The folder whose SQLite files workflows may read; without it they may read none.
+    pub files: Option<PathBuf>,
 }
 
 /// The file that is read when no other is named.
@@ -252,12 +263,21 @@ impl Config {
             Problem::usage("The settings of [http] cannot be used.").because(sentence(&error))
         };
         let allow = Allow::parse(self.http.allow.iter().map(String::as_str));
+        let allow = allow.map_err(|error| unusable(error.to_string()))?;
+        let databases = Databases::new(DatabaseConfig {
+            allow: allow.clone(),
+            files: self.sql.files.clone(),
+        });
         let http = HttpConfig {
-            allow: allow.map_err(|error| unusable(error.to_string()))?,
+            allow,
             proxy: self.http.proxy.clone(),
             ..HttpConfig::default()
         };
-        live::world(http, SearchConfig::default()).map_err(|error| unusable(error.to_string()))
+        let world = live::world(http, SearchConfig::default());
+        Ok(World {
+            sql: Arc::new(databases),
+            ..world.map_err(|error| unusable(error.to_string()))?
+        })
     }
 }
 

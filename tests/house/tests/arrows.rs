@@ -27,6 +27,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-models", &["easel-core", "easel-secrets"]),
     ("easel-tools", &["easel-core", "easel-secrets"]),
     ("easel-sandbox", &["easel-core"]),
+    ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
     (
         "easel-components",
         &[
@@ -73,6 +74,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-sandbox",
             "easel-components",
             "easel-runtime",
+            "easel-sql",
             "easel-store",
             "easel-server",
         ],
@@ -80,7 +82,12 @@ const HOUSE: &[(&str, &[&str])] = &[
 ];
 
 /// Members of the workspace that nobody uses: tests and measurements.
-const BESIDE: &[&str] = &["benches", "house", "postgres-for-tests"];
+const BESIDE: &[&str] = &[
+    "benches",
+    "house",
+    "mariadb-for-tests",
+    "postgres-for-tests",
+];
 
 /// What the core may be built with, beside nothing of ours.
 const CORE_USES: &[&str] = &[

@@ -6,7 +6,7 @@ use easel_runtime::core::event::Fault;
 use easel_runtime::{Batch, Journal, Origin, Standing, Value};
 use easel_store::{Dialect, GcCounts, GcPlan, RunFilter, Store, StoreError};
 
-use crate::bench::{Bench, both, completed, count, first, last, later};
+use crate::bench::{Bench, both, completed, count, first, last, later, started};
 
 /// A run that is over, with where it came from.
 async fn over(store: &Store, run: &str, agent: &str, owner: &str, content: &str) {
@@ -42,10 +42,15 @@ both! {
         let mut batch = first("a", "me");
         batch.origin = Some(Arc::new(origin.clone()));
         bench.append(batch).await.unwrap();
+        bench.append(later("a", 1, vec![completed(7, "x"), completed(9, "y")])).await.unwrap();
+        let mut waits = later("a", 3, vec![completed(11, "z")]);
+        waits.standing = Standing::Cancelled;
+        bench.append(waits).await.unwrap();
         let run = bench.run("a").await.unwrap().unwrap();
         // No database keeps a NUL in a text; what has one is kept without.
         assert_eq!(run.origin, Origin { user: "a\u{fffd}b".into(), ..origin });
-        assert!(run.created > 1_600_000_000_000 && run.updated >= run.created);
+        // Its times are those of what happened, so that whoever drove it knows them without asking.
+        assert_eq!((run.created, run.updated), (started("a").at.0, 11));
         assert!(bench.run("b").await.unwrap().is_none());
         assert!(bench.run("a\0").await.unwrap().is_none());
     }
@@ -93,8 +98,9 @@ both! {
         assert!(ids(&bench, RunFilter { text: Some("1_0".into()), ..base() }).await.is_empty());
         assert_eq!(ids(&bench, RunFilter { text: Some("two".into()), ..base() }).await, ["two"]);
         assert_eq!(ids(&bench, RunFilter { text: Some("BROKE".into()), ..base() }).await, ["four"]);
-        assert!(ids(&bench, RunFilter { until: Some(1), ..base() }).await.is_empty());
-        assert_eq!(ids(&bench, RunFilter { since: Some(1), ..base() }).await.len(), 4);
+        let began = started("one").at.0;
+        assert!(ids(&bench, RunFilter { until: Some(began - 1), ..base() }).await.is_empty());
+        assert_eq!(ids(&bench, RunFilter { since: Some(began), until: Some(began), ..base() }).await.len(), 4);
         assert!(ids(&bench, RunFilter { session: Some("s".into()), ..base() }).await.is_empty());
         assert!(ids(&bench, RunFilter { user: Some("' OR 1=1 --".into()), ..base() }).await.is_empty());
         let counts = bench.run_counts().await.unwrap();

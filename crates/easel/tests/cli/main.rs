@@ -6,6 +6,7 @@ mod chat;
 mod check;
 mod convert;
 mod crash;
+mod databases;
 mod easel;
 mod graphs;
 mod help;
