@@ -29,6 +29,8 @@
 mod attempts;
 mod bounds;
 pub mod clock;
+#[cfg(feature = "python")]
+mod code;
 mod driver;
 mod engine;
 mod event;
@@ -55,6 +57,8 @@ mod workflow;
 use std::sync::LazyLock;
 
 pub use bounds::Bounds;
+#[cfg(feature = "python")]
+pub use code::SandboxedCode;
 pub use driver::Observer;
 pub use engine::{Builder, Engine, RunLimits};
 pub use event::{BadEventId, EventId, EventKind, MessagePart, RunEvent, Subject};

@@ -33,6 +33,14 @@ impl Entry {
         })
     }
 
+    /// `main`, as scripts of code nodes call theirs.
+    pub fn main() -> Entry {
+        Entry {
+            module: None,
+            attribute: "main".into(),
+        }
+    }
+
     /// The dotted module, or `None` for the sidecar.
     pub fn module(&self) -> Option<&str> {
         self.module.as_deref()

@@ -3,6 +3,7 @@
 mod interpreter;
 mod launch;
 mod process;
+mod script;
 mod session;
 mod starter;
 

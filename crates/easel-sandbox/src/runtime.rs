@@ -17,14 +17,17 @@ pub enum Runtime {
     Monty,
     /// A CPython of the operator's, in a process of its own.
     CPython,
+    /// The built-in JavaScript interpreter, QuickJS: no files, no network, no packages.
+    QuickJs,
 }
 
 impl Runtime {
-    /// The name that records use: `monty` or `cpython`.
+    /// The name that records use: `monty`, `cpython` or `quickjs`.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Monty => "monty",
             Runtime::CPython => "cpython",
+            Runtime::QuickJs => "quickjs",
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use easel_runtime::SandboxedCode;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
@@ -276,6 +277,7 @@ impl Config {
         let world = live::world(http, SearchConfig::default());
         Ok(World {
             sql: Arc::new(databases),
+            code: Arc::new(SandboxedCode::new(self.python.sandbox()?)),
             ..world.map_err(|error| unusable(error.to_string()))?
         })
     }

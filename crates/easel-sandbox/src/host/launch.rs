@@ -74,10 +74,10 @@ pub(super) struct CommandLine {
     pub(super) arguments: Vec<OsString>,
 }
 
-/// A worker with the built-in interpreter.
-pub(super) fn monty(worker: &WorkerProgram) -> CommandLine {
+/// A worker with the built-in interpreter of a language.
+pub(super) fn built_in(worker: &WorkerProgram, language: &str) -> CommandLine {
     let mut arguments = worker.arguments.clone();
-    arguments.push("python".into());
+    arguments.push(language.into());
     CommandLine {
         program: worker.program.clone(),
         arguments,

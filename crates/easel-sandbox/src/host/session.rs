@@ -14,6 +14,7 @@ use super::process::{Broken, Worker};
 use super::{Sandbox, Shared};
 use crate::entry::Entry;
 use crate::error::{Raised, SandboxError};
+use crate::limits::Limits;
 use crate::package::Package;
 use crate::protocol::{Call, Failure, FailureKind, OUT_OF_MEMORY, Opening, Reply, Verdict};
 use crate::runtime::{Plan, Runtime};
@@ -118,16 +119,13 @@ impl Session {
             result: limits.result,
         };
         let slot = match plan.runtime {
-            Runtime::Monty => &self.monty,
             Runtime::CPython => &self.cpython,
+            _ => &self.monty,
         };
         let mut slot = slot.lock().await;
         // Out of its slot while it works: if the caller gives up here, the worker is dropped and so ended.
         let worker = slot.take();
-        // A printed character can take six in JSON.
-        let most = (limits.printed.saturating_mul(6))
-            .saturating_add(limits.result)
-            .saturating_add(AROUND);
+        let most = most(limits);
         let exchange = async {
             let mut worker = match worker {
                 Some(worker) => worker,
@@ -136,13 +134,13 @@ impl Session {
             let reply = worker
                 .ask(&call, most)
                 .await
-                .map_err(|broken| self.broken(entry, broken))?;
+                .map_err(|why| broken(limits, entry, why))?;
             Ok::<_, SandboxError>((worker, reply))
         };
         // The built-in interpreter keeps the limit itself and stays alive; this is for what it doesn't notice.
         let patience = match plan.runtime {
-            Runtime::Monty => time.saturating_add(time / 10 + Duration::from_millis(100)),
             Runtime::CPython => time,
+            _ => patience(time),
         };
         let late = |_| SandboxError::Time {
             entry: entry.clone(),
@@ -152,7 +150,7 @@ impl Session {
         *slot = Some(worker);
         match reply.failure.take() {
             None => Ok((plan, reply)),
-            Some(failure) => Err(self.failed(entry, failure, reply, time)),
+            Some(failure) => Err(failed(limits, entry, failure, reply, time)),
         }
     }
 
@@ -180,13 +178,13 @@ impl Session {
     async fn start(&self, runtime: Runtime, entry: &Entry) -> Result<Worker, SandboxError> {
         let settings = &self.shared().settings;
         let mut worker = match runtime {
-            Runtime::Monty => {
-                let line = launch::monty(&settings.worker);
+            Runtime::CPython => self.start_cpython().await?,
+            _ => {
+                let line = launch::built_in(&settings.worker, "python");
                 Worker::start(&self.shared().starter, &line, None, None)
                     .await
                     .map_err(|error| cannot_start(&line.program, &error))?
             }
-            Runtime::CPython => self.start_cpython().await?,
         };
         let files = self.package.files();
         let opening = Opening {
@@ -198,7 +196,7 @@ impl Session {
             cpu: settings.limits.cpu.as_secs(),
         };
         let told = worker.tell(&opening).await;
-        told.map_err(|broken| self.broken(entry, broken))?;
+        told.map_err(|why| broken(&settings.limits, entry, why))?;
         Ok(worker)
     }
 
@@ -236,64 +234,78 @@ impl Session {
             .await
             .map_err(failed)
     }
+}
 
-    fn broken(&self, entry: &Entry, broken: Broken) -> SandboxError {
-        let entry = entry.clone();
-        match broken {
-            Broken::Ended { last_words, .. } if last_words.contains(OUT_OF_MEMORY) => {
-                SandboxError::Memory {
-                    entry,
-                    limit: self.shared().settings.limits.memory,
-                }
-            }
-            Broken::Ended { how, last_words } => SandboxError::Ended {
-                entry,
-                how,
-                last_words,
-            },
-            Broken::Garbled(problem) => SandboxError::Garbled { entry, problem },
-        }
-    }
-
-    fn failed(
-        &self,
-        entry: &Entry,
-        failure: Failure,
-        reply: Reply,
-        time: Duration,
-    ) -> SandboxError {
-        let entry = entry.clone();
-        let limits = &self.shared().settings.limits;
-        match failure.kind {
-            FailureKind::Raised => SandboxError::Raised {
-                entry,
-                raised: Box::new(Raised {
-                    exception: failure.exception,
-                    message: failure.message,
-                    frames: failure.frames,
-                    traceback: failure.traceback,
-                    printed: with_note(reply.printed, reply.dropped),
-                }),
-            },
-            FailureKind::Time => SandboxError::Time { entry, limit: time },
-            FailureKind::Memory => SandboxError::Memory {
+/// Why an exchange with a worker came to nothing.
+pub(super) fn broken(limits: &Limits, entry: &Entry, broken: Broken) -> SandboxError {
+    let entry = entry.clone();
+    match broken {
+        Broken::Ended { last_words, .. } if last_words.contains(OUT_OF_MEMORY) => {
+            SandboxError::Memory {
                 entry,
                 limit: limits.memory,
-            },
-            FailureKind::Result => SandboxError::Result {
-                entry,
-                what: failure.message,
-            },
-            FailureKind::TooLarge => SandboxError::TooLarge {
-                entry,
-                size: failure.message.parse().unwrap_or(0),
-                limit: limits.result,
-            },
+            }
         }
+        Broken::Ended { how, last_words } => SandboxError::Ended {
+            entry,
+            how,
+            last_words,
+        },
+        Broken::Garbled(problem) => SandboxError::Garbled { entry, problem },
     }
 }
 
-fn cannot_start(program: &Path, error: &std::io::Error) -> SandboxError {
+/// Why a call gave no result, by what the worker says.
+pub(super) fn failed(
+    limits: &Limits,
+    entry: &Entry,
+    failure: Failure,
+    reply: Reply,
+    time: Duration,
+) -> SandboxError {
+    let entry = entry.clone();
+    match failure.kind {
+        FailureKind::Raised => SandboxError::Raised {
+            entry,
+            raised: Box::new(Raised {
+                exception: failure.exception,
+                message: failure.message,
+                frames: failure.frames,
+                traceback: failure.traceback,
+                printed: with_note(reply.printed, reply.dropped),
+            }),
+        },
+        FailureKind::Time => SandboxError::Time { entry, limit: time },
+        FailureKind::Memory => SandboxError::Memory {
+            entry,
+            limit: limits.memory,
+        },
+        FailureKind::Result => SandboxError::Result {
+            entry,
+            what: failure.message,
+        },
+        FailureKind::TooLarge => SandboxError::TooLarge {
+            entry,
+            size: failure.message.parse().unwrap_or(0),
+            limit: limits.result,
+        },
+    }
+}
+
+/// How long a built-in interpreter is waited for, which keeps its limit of time itself.
+pub(super) fn patience(time: Duration) -> Duration {
+    time.saturating_add(time / 10 + Duration::from_millis(100))
+}
+
+/// Bytes that a reply may have.
+pub(super) fn most(limits: &Limits) -> usize {
+    // A printed character can take six in JSON.
+    (limits.printed.saturating_mul(6))
+        .saturating_add(limits.result)
+        .saturating_add(AROUND)
+}
+
+pub(super) fn cannot_start(program: &Path, error: &std::io::Error) -> SandboxError {
     SandboxError::Start {
         program: program.display().to_string(),
         problem: error.to_string(),
@@ -309,7 +321,7 @@ fn outcome<T>(plan: Plan, value: T, printed: String, dropped: u64) -> Outcome<T>
     }
 }
 
-fn with_note(mut printed: String, dropped: u64) -> String {
+pub(super) fn with_note(mut printed: String, dropped: u64) -> String {
     if dropped > 0 {
         if !printed.ends_with('\n') {
             printed.push('\n');

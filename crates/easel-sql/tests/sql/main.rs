@@ -1,5 +1,7 @@
 //! Databases as workflows ask them: SQLite files, a real PostgreSQL, a real MariaDB.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod mariadb;
 mod postgres;
 mod sqlite;

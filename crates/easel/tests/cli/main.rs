@@ -4,6 +4,7 @@
 mod agents;
 mod chat;
 mod check;
+mod code;
 mod convert;
 mod crash;
 mod databases;

@@ -7,24 +7,25 @@ use std::sync::Arc;
 use monty_types::MontyObject;
 
 use super::super::convert;
+use super::super::serve::Interpreter;
 use super::module::{Module, Printed};
 use crate::protocol::{Call, Failure, FailureKind, Opening, Reply};
 
 /// The modules of a run; each is loaded once and keeps its globals.
-pub(super) struct Interpreter {
+pub(crate) struct Python {
     opening: Opening,
     modules: HashMap<Arc<str>, Module>,
 }
 
-impl Interpreter {
-    pub(super) fn new(opening: Opening) -> Interpreter {
-        Interpreter {
+impl Interpreter for Python {
+    fn open(opening: Opening) -> Python {
+        Python {
             opening,
             modules: HashMap::new(),
         }
     }
 
-    pub(super) fn call(&mut self, call: &Call) -> Reply {
+    fn call(&mut self, call: &Call) -> Reply {
         let mut printed = Printed::new(call.printed);
         let mut reply = match self.value(call, &mut printed) {
             Ok(value) => answer(call, &value),
@@ -33,7 +34,9 @@ impl Interpreter {
         (reply.printed, reply.dropped) = printed.finish();
         reply
     }
+}
 
+impl Python {
     fn value(&mut self, call: &Call, printed: &mut Printed) -> Result<MontyObject, Failure> {
         let file = call.file.clone().unwrap_or_default();
         let module = match self.modules.entry(file) {
