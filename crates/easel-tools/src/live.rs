@@ -8,10 +8,12 @@ use crate::world::World;
 mod body;
 mod exchange;
 mod resolve;
+mod sandbox;
 mod search;
 
 pub use exchange::{HttpConfig, LiveHttp};
 pub use resolve::resolve_host;
+pub use sandbox::RemoteSandbox;
 pub use search::{LiveSearch, SearchConfig};
 
 /// A world with HTTP and web search. Its other capabilities are those of [`World::none`].

@@ -9,8 +9,9 @@ use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
 use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
+use easel_runtime::tools::code::CodeRunner;
 use easel_runtime::tools::guard::Allow;
-use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
+use easel_runtime::tools::live::{self, HttpConfig, RemoteSandbox, SearchConfig};
 use easel_server::telemetry::TraceSettings;
 use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
@@ -34,8 +35,10 @@ pub struct Config {
     pub http: HttpSettings,
     /// Which databases workflows may ask.
     pub sql: SqlSettings,
-    /// Where the Python of graphs runs.
+    /// Where the Python of graphs runs, and the scripts of code nodes.
     pub python: PythonSettings,
+    /// Where else the scripts of code nodes run.
+    pub code: CodeSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
 }
@@ -85,6 +88,14 @@ pub struct HttpSettings {
 pub struct SqlSettings {
     /// The folder whose SQLite files workflows may read; without it they may read none.
     pub files: Option<PathBuf>,
+}
+
+/// `[code]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodeSettings {
+    /// The address of a sandbox as RAGFlow installations have it (`http://sandbox:9385`): all scripts of code nodes run there.
+    pub sandbox: Option<String>,
 }
 
 /// The file that is read when no other is named.
@@ -258,6 +269,18 @@ impl Config {
         }
     }
 
+    /// Where the scripts of code nodes run.
+    fn code(&self) -> Result<Arc<dyn CodeRunner>, Problem> {
+        let Some(url) = &self.code.sandbox else {
+            return Ok(Arc::new(SandboxedCode::new(self.python.sandbox()?)));
+        };
+        let sandbox = RemoteSandbox::at(url).map_err(|error| {
+            Problem::usage("The settings of [code] cannot be used.")
+                .because(sentence(&error.to_string()))
+        })?;
+        Ok(Arc::new(sandbox))
+    }
+
     /// The tools that reach out.
     pub fn world(&self) -> Result<World, Problem> {
         let unusable = |error: String| {
@@ -277,7 +300,7 @@ impl Config {
         let world = live::world(http, SearchConfig::default());
         Ok(World {
             sql: Arc::new(databases),
-            code: Arc::new(SandboxedCode::new(self.python.sandbox()?)),
+            code: self.code()?,
             ..world.map_err(|error| unusable(error.to_string()))?
         })
     }

@@ -5,5 +5,6 @@
 )]
 
 mod http;
+mod sandbox;
 mod server;
 mod tavily;
