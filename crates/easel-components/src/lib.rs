@@ -15,6 +15,7 @@ pub mod clock;
 mod code_exec;
 mod control_and_data;
 mod data_operations;
+mod email;
 mod exe_sql;
 mod fields;
 mod form;

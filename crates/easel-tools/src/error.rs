@@ -21,6 +21,8 @@ pub enum Capability {
     Files,
     /// Long-term memory of conversations.
     Memory,
+    /// Mail.
+    Mail,
 }
 
 impl Capability {
@@ -34,6 +36,7 @@ impl Capability {
             Capability::Http => "HTTP access",
             Capability::Files => "file storage",
             Capability::Memory => "memory",
+            Capability::Mail => "mail",
         }
     }
 
@@ -46,6 +49,7 @@ impl Capability {
             Capability::Http => "connect an HTTP sender, or build with the feature `http`",
             Capability::Files => "connect a file store",
             Capability::Memory => "connect a memory store",
+            Capability::Mail => "connect a mail sender",
         }
     }
 }

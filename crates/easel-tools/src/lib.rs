@@ -19,6 +19,7 @@ pub mod html;
 pub mod http;
 #[cfg(feature = "http")]
 pub mod live;
+pub mod mail;
 pub mod memory;
 pub mod references;
 pub mod retrieval;

@@ -32,6 +32,7 @@ use crate::error::{Capability, ToolError};
 use crate::files::{FileContent, FileRequest, FileStore};
 use crate::guard::{Allow, check_url};
 use crate::http::{HttpBody, HttpRequest, HttpResponse, HttpSender};
+use crate::mail::{Mail, MailSender};
 use crate::memory::{MemoryQuery, MemorySave, MemoryStore};
 use crate::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use crate::search::{SearchRequest, SearchResults, WebSearch, providers};
@@ -42,7 +43,8 @@ pub mod script;
 
 pub use script::Script;
 use script::{
-    CodeRule, FinanceRule, HttpRule, MemoryRule, RetrievalRule, Rules, SearchRule, SqlRule,
+    CodeRule, FinanceRule, HttpRule, MailRule, MemoryRule, RetrievalRule, Rules, SearchRule,
+    SqlRule,
 };
 
 /// A world that answers from a [`Script`]. Clones share the counters and the log.
@@ -60,6 +62,7 @@ struct State {
     code: Rules<CodeRule>,
     sql: Rules<SqlRule>,
     http: Rules<HttpRule>,
+    mail: Rules<MailRule>,
     files: indexmap::IndexMap<String, String>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
@@ -76,6 +79,7 @@ impl ScriptedWorld {
             code: Rules::new(script.code),
             sql: Rules::new(script.sql),
             http: Rules::new(script.http),
+            mail: Rules::new(script.mail),
             files: script.files,
             missing_datasets: script.missing_datasets,
             calls: Vec::new(),
@@ -95,6 +99,7 @@ impl ScriptedWorld {
             search: one.clone(),
             http: one.clone(),
             files: one.clone(),
+            mail: one.clone(),
             memory: one,
         }
     }
@@ -115,6 +120,7 @@ impl ScriptedWorld {
             state.code.uses(),
             state.sql.uses(),
             state.http.uses(),
+            state.mail.uses(),
         ]
     }
 
@@ -130,6 +136,7 @@ impl ScriptedWorld {
         state.code.set_uses(next());
         state.sql.set_uses(next());
         state.http.set_uses(next());
+        state.mail.set_uses(next());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -321,6 +328,21 @@ impl State {
         }
     }
 
+    fn post(&mut self, mail: &Mail) -> Result<(), ToolError> {
+        self.calls.push(entry([
+            ("mail", Value::from(mail.to.as_str())),
+            ("cc", Value::from(mail.cc.as_str())),
+            ("subject", Value::from(mail.subject.as_str())),
+            ("html", Value::from(mail.html.as_str())),
+        ]));
+        match self.mail.take(&mail.subject, None) {
+            Some(MailRule {
+                error: Some(error), ..
+            }) => Err(failed("the mail server", error)),
+            _ => Ok(()),
+        }
+    }
+
     fn send(&mut self, request: &HttpRequest) -> Result<HttpResponse, ToolError> {
         let (url, _) = check_url(&request.url, &Allow::default())?;
         if let Some(proxy) = &request.proxy {
@@ -455,6 +477,12 @@ impl SqlRunner for ScriptedWorld {
 impl HttpSender for ScriptedWorld {
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>> {
         done(self.state().send(&request))
+    }
+}
+
+impl MailSender for ScriptedWorld {
+    fn deliver(&self, mail: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
+        done(self.state().post(&mail))
     }
 }
 

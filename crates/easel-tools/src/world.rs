@@ -10,6 +10,7 @@ use crate::code::{CodeOutcome, CodeRequest, CodeRunner};
 use crate::error::{Capability, ToolError};
 use crate::files::{FileContent, FileRequest, FileStore};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
+use crate::mail::{Mail, MailSender};
 use crate::memory::{MemoryQuery, MemorySave, MemoryStore};
 use crate::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use crate::search::{SearchRequest, SearchResults, WebSearch};
@@ -34,6 +35,8 @@ pub struct World {
     pub files: Arc<dyn FileStore>,
     /// Long-term memory.
     pub memory: Arc<dyn MemoryStore>,
+    /// Mail.
+    pub mail: Arc<dyn MailSender>,
 }
 
 impl World {
@@ -47,6 +50,7 @@ impl World {
             http: Arc::new(Unconfigured),
             files: Arc::new(Unconfigured),
             memory: Arc::new(Unconfigured),
+            mail: Arc::new(Unconfigured),
         }
     }
 }
@@ -102,6 +106,12 @@ impl HttpSender for Unconfigured {
 impl FileStore for Unconfigured {
     fn read(&self, _: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         absent(Capability::Files)
+    }
+}
+
+impl MailSender for Unconfigured {
+    fn deliver(&self, _: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
+        absent(Capability::Mail)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use easel_mail::{MailConfig, Mailer};
 use easel_runtime::SandboxedCode;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
@@ -35,6 +36,8 @@ pub struct Config {
     pub http: HttpSettings,
     /// Which databases workflows may ask.
     pub sql: SqlSettings,
+    /// How workflows send mail.
+    pub mail: MailSettings,
     /// Where the Python of graphs runs, and the scripts of code nodes.
     pub python: PythonSettings,
     /// Where else the scripts of code nodes run.
@@ -88,6 +91,16 @@ pub struct HttpSettings {
 pub struct SqlSettings {
     /// The folder whose SQLite files workflows may read; without it they may read none.
     pub files: Option<PathBuf>,
+}
+
+/// `[mail]`. Hosts of mail servers are allowed as hosts of HTTP are, under `allow` in `[http]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MailSettings {
+    /// Hosts that may be spoken to without encryption, where they offer none.
+    pub plain: Vec<String>,
+    /// Files with certificates in PEM that are trusted beside the public ones.
+    pub certificates: Vec<PathBuf>,
 }
 
 /// `[code]`.
@@ -269,6 +282,22 @@ impl Config {
         }
     }
 
+    /// Who hands mail on.
+    fn mailer(&self, allow: &Allow) -> Result<Mailer, Problem> {
+        let certificates = self.mail.certificates.iter();
+        let config = MailConfig {
+            allow: allow.clone(),
+            plain: self.mail.plain.clone(),
+            roots: certificates
+                .map(|path| read::bytes(path))
+                .collect::<Result<_, _>>()?,
+        };
+        Mailer::new(config).map_err(|error| {
+            Problem::usage("The settings of [mail] cannot be used.")
+                .because(sentence(&error.to_string()))
+        })
+    }
+
     /// Where the scripts of code nodes run.
     fn code(&self) -> Result<Arc<dyn CodeRunner>, Problem> {
         let Some(url) = &self.code.sandbox else {
@@ -292,6 +321,7 @@ impl Config {
             allow: allow.clone(),
             files: self.sql.files.clone(),
         });
+        let mailer = self.mailer(&allow)?;
         let http = HttpConfig {
             allow,
             proxy: self.http.proxy.clone(),
@@ -301,6 +331,7 @@ impl Config {
         Ok(World {
             sql: Arc::new(databases),
             code: self.code()?,
+            mail: Arc::new(mailer),
             ..world.map_err(|error| unusable(error.to_string()))?
         })
     }

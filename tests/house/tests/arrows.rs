@@ -27,6 +27,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-models", &["easel-core", "easel-secrets"]),
     ("easel-tools", &["easel-core", "easel-secrets"]),
     ("easel-sandbox", &["easel-core"]),
+    ("easel-mail", &["easel-secrets", "easel-tools"]),
     ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
     (
         "easel-components",
@@ -74,6 +75,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-sandbox",
             "easel-components",
             "easel-runtime",
+            "easel-mail",
             "easel-sql",
             "easel-store",
             "easel-server",

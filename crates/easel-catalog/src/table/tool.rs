@@ -271,7 +271,6 @@ fn email() -> Component {
     Component::new("Email", Family::Tool, "Email", "Sends an e-mail.")
         .effect(EffectClass::Writes)
         .seconds(60.0)
-        .later("Sending mail is not part of this version yet.")
         .tool(
             Tool::new("email", "Sends an e-mail from the account that was set up.")
                 .argument(Argument::new("to_email", Type::Text, "Who gets it.").required())

@@ -25,6 +25,8 @@ pub struct Script {
     pub sql: Vec<SqlRule>,
     /// HTTP responses; no match: no connection.
     pub http: Vec<HttpRule>,
+    /// What mail servers say; no match: the mail is taken.
+    pub mail: Vec<MailRule>,
     /// Texts of uploaded files by id.
     pub files: IndexMap<String, String>,
     /// Datasets that do not exist.
@@ -142,6 +144,19 @@ pub struct SqlRule {
     pub error: Option<String>,
 }
 
+/// A mail server that takes a mail, or refuses it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MailRule {
+    /// When the rule applies; `contains` looks at the subject.
+    #[serde(rename = "match")]
+    pub when: Match,
+    /// How often it applies; absent: always.
+    pub times: Option<u64>,
+    /// The refusal, in the server's words.
+    pub error: Option<String>,
+}
+
 /// A response, or a connection that does not come about.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -194,7 +209,8 @@ rules!(
     MemoryRule,
     CodeRule,
     SqlRule,
-    HttpRule
+    HttpRule,
+    MailRule
 );
 
 /// A list of rules and how often each has answered.

@@ -18,6 +18,7 @@ use easel_runtime::models::{
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
 use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
+use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
 use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch};
@@ -115,6 +116,7 @@ impl Watch {
             search: watched.clone(),
             http: watched.clone(),
             files: watched.clone(),
+            mail: watched.clone(),
             memory: watched,
         }
     }
@@ -321,6 +323,12 @@ impl SqlRunner for Watched {
 impl HttpSender for Watched {
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, ToolError>> {
         self.call("http", |world| world.http.send(request))
+    }
+}
+
+impl MailSender for Watched {
+    fn deliver(&self, mail: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
+        self.call("mail", |world| world.mail.deliver(mail))
     }
 }
 

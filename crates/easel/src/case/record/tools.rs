@@ -5,6 +5,7 @@ use std::sync::Arc;
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
 use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
+use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
 use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch, providers};
@@ -17,7 +18,7 @@ use serde_json::{Value as Json, json};
 use super::Tape;
 
 /// The sections of `llm.json` that answer tools.
-pub const SECTIONS: [&str; 7] = [
+pub const SECTIONS: [&str; 8] = [
     "retrieval",
     "search",
     "finance",
@@ -25,6 +26,7 @@ pub const SECTIONS: [&str; 7] = [
     "sql",
     "http",
     "memory",
+    "mail",
 ];
 
 /// A world that is passed on to, and recorded.
@@ -40,6 +42,7 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         search: recorded.clone(),
         http: recorded.clone(),
         files: recorded.clone(),
+        mail: recorded.clone(),
         memory: recorded,
     }
 }
@@ -153,6 +156,14 @@ impl HttpSender for Recorded {
             call,
             |response| json!({"status": response.status, "text": response.body}),
         )
+    }
+}
+
+impl MailSender for Recorded {
+    fn deliver(&self, mail: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
+        let when = contains(&*mail.subject);
+        let call = self.world.mail.deliver(mail);
+        self.record("mail", when, call, |()| json!({}))
     }
 }
 
