@@ -12,7 +12,7 @@ use crate::error::{KnowledgeError, ReadError};
 use crate::format::Format;
 use crate::knowledge::Knowledge;
 use crate::reading::read;
-use crate::store::{BaseRow, Known, NewDocument, searched_text};
+use crate::store::{BaseRow, Content, Known, NewDocument, searched_text};
 use crate::worker;
 
 /// Raised when documents are read or cut in another way, so that they are added anew.
@@ -215,7 +215,11 @@ impl<'k> Adding<'k> {
         let content = match self.passages(&name, bytes).await {
             Ok((format, chunks)) => {
                 let vectors = self.vectors(&name, &chunks, tell).await?;
-                Ok((format, chunks, vectors))
+                Ok(Content {
+                    format,
+                    chunks,
+                    vectors,
+                })
             }
             Err(error @ KnowledgeError::Document { .. }) => Err(error.to_string()),
             Err(error) => return Err(error),

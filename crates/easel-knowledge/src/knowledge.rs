@@ -76,7 +76,7 @@ impl Knowledge {
 
     /// All knowledge bases, by name.
     pub async fn bases(&self) -> Result<Vec<Base>, KnowledgeError> {
-        let all = self.store.read(|at| BaseRow::all(at)).await?;
+        let all = self.store.read(BaseRow::all).await?;
         Ok(all.into_iter().map(|row| row.base).collect())
     }
 

@@ -3,13 +3,11 @@
 mod filter;
 mod score;
 
-use std::sync::Arc;
-
 use easel_core::Object;
 use easel_tools::retrieval::RetrievalRequest;
 use rusqlite::Transaction;
 
-use crate::embed::{Embedder, Purpose, normalise};
+use crate::embed::{Purpose, normalise};
 use crate::error::KnowledgeError;
 use crate::knowledge::Knowledge;
 use crate::rerank::Reranker;
@@ -121,7 +119,12 @@ impl Knowledge {
         bases: &[BaseRow],
         query: &str,
     ) -> Result<Option<Vec<f32>>, KnowledgeError> {
-        let Some((base, embedder)) = self.embedder_of(bases)? else {
+        // One whose vectors say how long they are, if any does.
+        let with_vectors = bases.iter().find(|base| base.base.dimensions.is_some());
+        let Some(base) = with_vectors.or(bases.first()) else {
+            return Ok(None);
+        };
+        let Some(embedder) = self.embedder(&base.base)? else {
             return Ok(None);
         };
         let failed = |cause: String| KnowledgeError::Model {
@@ -147,18 +150,6 @@ impl Knowledge {
         }
         normalise(&mut vector);
         Ok(Some(vector))
-    }
-
-    /// The model of the knowledge bases, with one whose vectors say how long they are.
-    fn embedder_of<'b>(
-        &self,
-        bases: &'b [BaseRow],
-    ) -> Result<Option<(&'b BaseRow, Arc<dyn Embedder>)>, KnowledgeError> {
-        let with_vectors = bases.iter().find(|base| base.base.dimensions.is_some());
-        let Some(base) = with_vectors.or(bases.first()) else {
-            return Ok(None);
-        };
-        Ok(self.embedder(&base.base)?.map(|embedder| (base, embedder)))
     }
 }
 

@@ -15,8 +15,8 @@ use crate::worker;
 
 pub(crate) use bases::BaseRow;
 pub use bases::{Base, NewBase};
+pub(crate) use documents::{Content, Known, NewDocument, searched_text};
 pub use documents::{Document, State};
-pub(crate) use documents::{Known, NewDocument, searched_text};
 pub(crate) use passages::{Passage, Scope, terms_of, vector_of};
 
 /// The layout of the database.

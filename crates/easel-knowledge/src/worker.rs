@@ -2,7 +2,9 @@
 //!
 //! Any executor may poll what is returned: nothing here belongs to one.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use futures::channel::oneshot;
@@ -12,9 +14,34 @@ use crate::error::KnowledgeError;
 /// Bytes of stack. Readers of documents go deep.
 const STACK: usize = 16 << 20;
 
-/// Work that was given up and still computes; more than this many are not begun.
+/// Pieces of work that may be given up and still compute; while there are as many, no more are begun.
 const LOST: usize = 8;
 static LOST_NOW: AtomicUsize = AtomicUsize::new(0);
+
+/// Held by a piece of work and by who waits for it. The first to leave says so; if that is who waits, the work is lost until
+/// it leaves, too.
+#[derive(Clone, Default)]
+struct Pair(Arc<AtomicBool>);
+
+impl Pair {
+    fn give_up(&self) {
+        LOST_NOW.fetch_add(1, Ordering::SeqCst);
+        if self.0.swap(true, Ordering::SeqCst) {
+            LOST_NOW.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// The end of a piece of work, by a panic as well.
+struct AtEnd(Pair);
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        if self.0.0.swap(true, Ordering::SeqCst) {
+            LOST_NOW.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
 
 /// Does a piece of work on another thread.
 pub(crate) async fn run<T: Send + 'static>(
@@ -39,30 +66,30 @@ pub(crate) async fn run_within<T: Send + 'static>(
     late: impl FnOnce() -> KnowledgeError + Send + 'static,
     work: impl FnOnce() -> Result<T, KnowledgeError> + Send + 'static,
 ) -> Result<T, KnowledgeError> {
-    if LOST_NOW.load(Ordering::Relaxed) >= LOST {
+    if LOST_NOW.load(Ordering::SeqCst) >= LOST {
         let cause = format!("{LOST} documents that were given up are still being read");
         return Err(KnowledgeError::Broken(cause));
     }
     run(move || {
         let (done, result) = std::sync::mpsc::sync_channel(1);
+        let pair = Pair::default();
+        let at_end = AtEnd(pair.clone());
         let thread = std::thread::Builder::new()
             .name("easel-reading".into())
             .stack_size(STACK)
             .spawn(move || {
-                if done.send(work()).is_err() {
-                    // Nobody waits any more: this is the end of what was given up.
-                    LOST_NOW.fetch_sub(1, Ordering::Relaxed);
-                }
+                let _at_end = at_end;
+                done.send(work())
             });
         thread
             .map_err(|cause| KnowledgeError::Broken(format!("no thread could be had: {cause}")))?;
         match result.recv_timeout(time) {
             Ok(result) => result,
-            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-                LOST_NOW.fetch_add(1, Ordering::Relaxed);
+            Err(RecvTimeoutError::Timeout) => {
+                pair.give_up();
                 Err(late())
             }
-            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+            Err(RecvTimeoutError::Disconnected) => {
                 Err(KnowledgeError::Broken("its thread panicked".into()))
             }
         }
@@ -85,7 +112,11 @@ mod tests {
         };
         let given_up = block_on(run_within(Duration::from_millis(10), late, work));
         assert!(given_up.unwrap_err().to_string().contains("late"));
+        // Once it ends it is lost no more; a test that waits for that waits for a thread, not for a time.
         drop(go_on);
+        while LOST_NOW.load(Ordering::SeqCst) > 0 {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

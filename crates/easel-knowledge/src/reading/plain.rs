@@ -36,7 +36,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
 fn is_chinese(bytes: &[u8]) -> bool {
     let (mut high, mut paired) = (0, 0);
     let mut run = 0;
-    for byte in bytes.iter().chain(&[b' ']) {
+    for byte in bytes.iter().chain(b" ") {
         if *byte >= 0xa1 {
             run += 1;
         } else {

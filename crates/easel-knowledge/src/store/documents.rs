@@ -62,8 +62,16 @@ pub(crate) struct NewDocument {
     pub(crate) bytes: u64,
     /// `None` keeps what is known, or begins with nothing.
     pub(crate) metadata: Option<Object>,
-    /// Format, passages and their vectors, if the knowledge base has any; or why there are none.
-    pub(crate) content: Result<(Format, Vec<Chunk>, Vec<Vec<f32>>), String>,
+    /// What was read, or why nothing was.
+    pub(crate) content: Result<Content, String>,
+}
+
+/// What was read out of a document.
+pub(crate) struct Content {
+    pub(crate) format: Format,
+    pub(crate) chunks: Vec<Chunk>,
+    /// One for each passage; none where words alone are compared.
+    pub(crate) vectors: Vec<Vec<f32>>,
 }
 
 const COLUMNS: &str =
@@ -197,7 +205,7 @@ impl BaseRow {
         self.clear(at, &new.name)?;
         let key = document_key(&self.base.id, &new.name);
         let (format, chunks, error) = match &new.content {
-            Ok((format, chunks, _)) => (Some(format.name()), chunks.len(), None),
+            Ok(content) => (Some(content.format.name()), content.chunks.len(), None),
             Err(error) => (None, 0, Some(error)),
         };
         at.execute(
@@ -219,9 +227,9 @@ impl BaseRow {
         )?;
         let document = at.last_insert_rowid();
         match &new.content {
-            Ok((_, chunks, vectors)) => {
+            Ok(content) => {
                 let of = (document, key.as_str(), new.name.as_str());
-                self.put_chunks(at, of, chunks, vectors)
+                self.put_chunks(at, of, content)
             }
             Err(_) => Ok(()),
         }
@@ -231,14 +239,13 @@ impl BaseRow {
         &self,
         at: &Transaction<'_>,
         (document, document_key, name): (i64, &str, &str),
-        chunks: &[Chunk],
-        vectors: &[Vec<f32>],
+        content: &Content,
     ) -> Result<(), KnowledgeError> {
-        if let Some(vector) = vectors.first() {
+        if let Some(vector) = content.vectors.first() {
             self.fix_dimensions(at, vector.len())?;
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        for (number, chunk) in chunks.iter().enumerate() {
+        for (number, chunk) in content.chunks.iter().enumerate() {
             let again = seen.entry(&chunk.text).or_default();
             let key = chunk_key(document_key, &chunk.text, *again);
             *again += 1;
@@ -259,7 +266,7 @@ impl BaseRow {
             let terms = terms(&searched_text(name, chunk)).join(" ");
             at.prepare_cached("INSERT INTO passages (rowid, base, terms) VALUES (?, ?, ?)")?
                 .execute(params![row, base_term(self.row), terms])?;
-            if let Some(vector) = vectors.get(number) {
+            if let Some(vector) = content.vectors.get(number) {
                 let bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
                 at.prepare_cached(
                     "INSERT INTO vectors (chunk, base, document, vector) VALUES (?, ?, ?, ?)",

@@ -1,12 +1,10 @@
 //! Documents as people have them, made here byte by byte, whole and damaged.
 
-#[path = "formats/files.rs"]
-mod files;
-
 use std::time::Duration;
 
 use easel_knowledge::{Format, KnowledgeError, Limits, Text, read};
-use files::{docx, pdf, pptx, xlsx, zip};
+
+use crate::files::{self, docx, pdf, pptx, xlsx, zip};
 
 fn text_of(name: &str, bytes: &[u8]) -> (Format, Text) {
     read(name, bytes, &Limits::default()).unwrap()

@@ -388,7 +388,7 @@ fn adding_that_is_killed_anywhere_goes_on_where_it_was() {
     for at in [0, 1, 7, 11] {
         let folder = tempfile::tempdir().unwrap();
         let died = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "dies_while_it_adds"])
+            .args(["--exact", "adding::dies_while_it_adds"])
             .env(CRASH, format!("{at}:{}", folder.path().display()))
             .output()
             .unwrap();
