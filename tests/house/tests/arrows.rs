@@ -26,6 +26,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-secrets", &["easel-core"]),
     ("easel-models", &["easel-core", "easel-secrets"]),
     ("easel-tools", &["easel-core", "easel-secrets"]),
+    ("easel-knowledge", &["easel-core", "easel-tools"]),
     ("easel-sandbox", &["easel-core"]),
     ("easel-mail", &["easel-secrets", "easel-tools"]),
     ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
