@@ -96,7 +96,7 @@ pub enum KnowledgeError {
 }
 
 /// The database's file name.
-pub(crate) const FILE: &str = "knowledge.db";
+pub const FILE: &str = "knowledge.db";
 
 /// Why a document could not be read, before its name is known.
 #[derive(Debug)]

@@ -63,7 +63,7 @@ mod worker;
 pub use add::{Outcome, Progress, Report, Source, Step};
 pub use chunks::{Chunk, Chunking, chunks};
 pub use embed::{Embedder, HashedNgrams, Purpose};
-pub use error::KnowledgeError;
+pub use error::{FILE, KnowledgeError};
 pub use format::Format;
 pub use knowledge::Knowledge;
 pub use limits::Limits;

@@ -42,7 +42,9 @@ impl Capability {
 
     fn remedy(self) -> &'static str {
         match self {
-            Capability::Retrieval => "connect a retriever that holds the datasets",
+            Capability::Retrieval => {
+                "make a knowledge base with `easel kb new`, or connect a retriever"
+            }
             Capability::Code => "connect a code runner",
             Capability::Sql => "connect an SQL runner",
             Capability::Search => "connect a search client",
@@ -266,7 +268,7 @@ mod tests {
     fn an_absent_capability_says_how_to_get_it() {
         assert_eq!(
             ToolError::NotConfigured(Capability::Retrieval).to_string(),
-            "no retrieval is configured: connect a retriever that holds the datasets"
+            "no retrieval is configured: make a knowledge base with `easel kb new`, or connect a retriever"
         );
     }
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agents;
+mod kb;
 mod keys;
 mod runs;
 
@@ -18,6 +19,7 @@ use easel_server::rate::Rate;
 use crate::data::DataArguments;
 
 pub use agents::*;
+pub use kb::*;
 pub use keys::*;
 pub use runs::*;
 
@@ -94,6 +96,9 @@ and as the first line of graph.yaml:
     /// Make and revoke API keys of the server.
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Keep documents for Retrieval: add them, list them, search them.
+    #[command(subcommand)]
+    Kb(KbCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.

@@ -1,7 +1,7 @@
 //! Where the store is, as commands are told.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use easel_store::{Location, StoreError};
@@ -34,6 +34,15 @@ pub struct DataArguments {
         hide_env_values = true
     )]
     pub database: Option<String>,
+}
+
+/// The data folder: the one that is named, by the command or else by the environment, or the usual one.
+pub fn folder(named: Option<&Path>) -> PathBuf {
+    let environment = || std::env::var_os(FOLDER).filter(|folder| !folder.is_empty());
+    match named {
+        Some(folder) => folder.to_owned(),
+        None => environment().map_or_else(|| USUAL.into(), PathBuf::from),
+    }
 }
 
 impl DataArguments {

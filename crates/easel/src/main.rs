@@ -16,6 +16,7 @@ mod document;
 mod exit;
 mod explain;
 mod import;
+mod kb;
 mod keyring;
 mod keys;
 mod lift;
@@ -95,6 +96,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Runs(command) => runs::obey(&command),
         Command::Agents(command) => agents::obey(&command),
         Command::Keys(command) => keys::obey(&command),
+        Command::Kb(command) => kb::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::New(arguments) => new::new(&arguments),

@@ -19,10 +19,10 @@ use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::data;
 use crate::exit::Exit;
-use crate::keyring;
 use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::run::models_and_tools;
+use crate::{kb, keyring};
 use beacon::Beacon;
 
 /// Serves until somebody stops it.
@@ -123,7 +123,11 @@ fn engine(
     store: &Store,
     telemetry: &Telemetry,
 ) -> Result<Arc<Engine>, Problem> {
-    let (models, world) = models_and_tools(&arguments.world)?;
+    let (models, mut world) = models_and_tools(&arguments.world)?;
+    if let (None, Location::Folder(folder)) = (&arguments.world.world, store.location()) {
+        // Also where there is none yet: what is made while it serves is found.
+        world.retrieval = Arc::new(kb::open(folder)?);
+    }
     let bounds = Bounds {
         models: arguments.models,
         tools: arguments.tools,

@@ -76,6 +76,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-sandbox",
             "easel-components",
             "easel-runtime",
+            "easel-knowledge",
             "easel-mail",
             "easel-sql",
             "easel-store",

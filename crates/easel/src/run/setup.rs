@@ -11,9 +11,9 @@ use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
 use crate::exit::Exit;
-use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::read;
+use crate::{data, kb, keyring};
 
 /// The engine of `easel run`.
 pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<Engine>, Problem> {
@@ -45,7 +45,8 @@ pub fn models_and_tools(
     config::refuse_address_alone(arguments)?;
     let Some(path) = &arguments.world else {
         let config = Config::of(arguments)?;
-        return Ok((config.models()?, config.world()?));
+        let world = kb::within_reach(config.world()?, &data::folder(None))?;
+        return Ok((config.models()?, world));
     };
     let world = ScriptedWorld::read(read::json(path)?, || {}).map_err(|error| {
         Problem::usage(format!("{} is no scripted world.", path.display()))

@@ -11,6 +11,7 @@ mod databases;
 mod easel;
 mod graphs;
 mod help;
+mod kb;
 mod load;
 mod model;
 mod package;
