@@ -13,6 +13,7 @@ use crate::format::Format;
 use crate::knowledge::Knowledge;
 use crate::reading::read;
 use crate::store::{BaseRow, Content, Known, NewDocument, searched_text};
+use crate::text::Text;
 use crate::worker;
 
 /// Raised when documents are read or cut in another way, so that they are added anew.
@@ -36,6 +37,8 @@ pub enum Outcome {
     Added,
     /// It had changed, and took the place of the old one.
     Replaced,
+    /// It is there but for some pages, which could not be read.
+    Partial(String),
     /// It was there as it is.
     Unchanged,
     /// It could not be read; this is why.
@@ -73,6 +76,8 @@ pub struct Report {
     pub added: Vec<String>,
     /// Documents that had changed.
     pub replaced: Vec<String>,
+    /// Documents some pages of which could not be read, with the pages.
+    pub partial: Vec<(String, String)>,
     /// Documents that were there already.
     pub unchanged: Vec<String>,
     /// Documents that could not be read, with the reasons.
@@ -90,6 +95,7 @@ impl Report {
         match outcome {
             Outcome::Added => self.added.push(name.into()),
             Outcome::Replaced => self.replaced.push(name.into()),
+            Outcome::Partial(why) => self.partial.push((name.into(), why)),
             Outcome::Unchanged => self.unchanged.push(name.into()),
             Outcome::Failed(why) => self.failed.push((name.into(), why)),
         }
@@ -213,18 +219,26 @@ impl<'k> Adding<'k> {
         } = source;
         let size = bytes.len() as u64;
         let content = match self.passages(&name, bytes).await {
-            Ok((format, chunks)) => {
+            Ok((format, chunks, unread)) => {
                 let vectors = self.vectors(&name, &chunks, tell).await?;
                 Ok(Content {
                     format,
                     chunks,
                     vectors,
+                    unread,
                 })
             }
             Err(error @ KnowledgeError::Document { .. }) => Err(error.to_string()),
             Err(error) => return Err(error),
         };
-        let failed = content.as_ref().err().cloned();
+        let ended = match &content {
+            Err(why) => Outcome::Failed(why.clone()),
+            Ok(content) => match &content.unread {
+                Some(why) => Outcome::Partial(why.clone()),
+                None if there => Outcome::Replaced,
+                None => Outcome::Added,
+            },
+        };
         let document = NewDocument {
             name,
             origin: origin.map(str::to_owned),
@@ -239,11 +253,7 @@ impl<'k> Adding<'k> {
             base.known(at, Some(&document.name))
         });
         self.known.extend(written.await?);
-        Ok(match (failed, there) {
-            (Some(why), _) => Outcome::Failed(why),
-            (None, true) => Outcome::Replaced,
-            (None, false) => Outcome::Added,
-        })
+        Ok(ended)
     }
 
     /// Writes metadata that is new for a document whose content is not.
@@ -266,11 +276,7 @@ impl<'k> Adding<'k> {
     }
 
     /// Reads and cuts a document, on another thread and within the time there is.
-    async fn passages(
-        &self,
-        name: &str,
-        bytes: Vec<u8>,
-    ) -> Result<(Format, Vec<Chunk>), KnowledgeError> {
+    async fn passages(&self, name: &str, bytes: Vec<u8>) -> Result<Cut, KnowledgeError> {
         let limits = self.knowledge.limits.clone();
         let (time, chunking) = (limits.time, self.base.base.chunking);
         let late = {
@@ -280,7 +286,7 @@ impl<'k> Adding<'k> {
         let name = name.to_owned();
         worker::run_within(time, late, move || {
             let (format, text) = read(&name, &bytes, &limits)?;
-            Ok((format, chunks(&text, chunking)))
+            Ok((format, chunks(&text, chunking), unread(&text)))
         })
         .await
     }
@@ -329,6 +335,30 @@ impl<'k> Adding<'k> {
         vectors.iter_mut().for_each(|vector| normalise(vector));
         Ok(vectors)
     }
+}
+
+/// A document that was read and cut: its format, its passages, and what could not be read of it.
+type Cut = (Format, Vec<Chunk>, Option<String>);
+
+/// Names the pages that could not be read, the first of them.
+fn unread(text: &Text) -> Option<String> {
+    const NAMED: usize = 20;
+    let pages: Vec<_> = text
+        .unread
+        .iter()
+        .take(NAMED)
+        .map(usize::to_string)
+        .collect();
+    let more = match text.unread.len().checked_sub(NAMED) {
+        Some(more @ 1..) => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    (!pages.is_empty()).then(|| {
+        format!(
+            "page {}{more} could not be read. Save the document anew, and add it again",
+            pages.join(", ")
+        )
+    })
 }
 
 /// What tells whether a document has changed, or how it is cut.

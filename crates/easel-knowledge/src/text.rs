@@ -11,6 +11,8 @@ pub struct Text {
     pub markdown: String,
     /// Where each page begins, in bytes; empty for formats without pages.
     pub pages: Vec<usize>,
+    /// Pages that could not be read, from 1, while others could.
+    pub unread: Vec<usize>,
 }
 
 /// A limit is reached.
@@ -128,9 +130,20 @@ impl Writer {
         self.text.pages.push(self.text.markdown.len());
     }
 
+    /// Whether nothing was written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.markdown.is_empty()
+    }
+
     /// How many pages have begun.
     pub(crate) fn pages(&self) -> usize {
         self.text.pages.len()
+    }
+
+    /// Says that a page begins here that cannot be read.
+    pub(crate) fn unread_page(&mut self) {
+        self.page();
+        self.text.unread.push(self.pages());
     }
 
     pub(crate) fn finish(self) -> Text {

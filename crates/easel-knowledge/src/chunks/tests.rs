@@ -4,7 +4,7 @@ use proptest::prelude::*;
 fn text(markdown: &str) -> Text {
     Text {
         markdown: markdown.into(),
-        pages: Vec::new(),
+        ..Text::default()
     }
 }
 
@@ -96,6 +96,7 @@ fn a_passage_knows_its_page() {
     let text = Text {
         markdown,
         pages: vec![0, second],
+        ..Text::default()
     };
     let chunking = Chunking {
         tokens: 48,

@@ -1,10 +1,11 @@
 //! PDF, page by page.
 //!
-//! The library behind it trusts its files: it panics on some damaged ones, which [`super::read`] catches, and it would run
-//! without end on others, which nothing catches. Those are looked for first.
+//! The library behind it trusts its files: it panics on some damaged ones, which is caught, and it would run without end on
+//! others, which nothing catches. Those are looked for first.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flate2::read::ZlibDecoder;
 use pdf_extract::{ConvertToFmt, Dictionary, Document, Object, ObjectId, PlainTextOutput, Stream};
@@ -39,27 +40,41 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, out: &mut Writer) -> Result<()
         check_ancestors(&document, *page)?;
     }
     check_drawings(&document)?;
+    let mut first = None;
     for number in pages.keys() {
-        page(&document, *number, out)?;
+        out.check_time()?;
+        // The library panics on what it does not expect. A page is read by itself, so the others are none the worse.
+        let read = catch_unwind(AssertUnwindSafe(|| page_text(&document, *number, out)));
+        let read = read.unwrap_or_else(|_| Err("its reader gave up".into()));
+        if let Some(full) = out.full() {
+            return Err(full.into());
+        }
+        match read {
+            Ok(text) => {
+                out.page();
+                out.block(&tidy(&text))?;
+            }
+            Err(cause) => {
+                out.unread_page();
+                first.get_or_insert(format!("page {number}: {cause}"));
+            }
+        }
     }
-    Ok(())
+    match first {
+        Some(cause) if out.is_empty() => Err(ReadError::damaged(FORMAT, cause)),
+        _ => Ok(()),
+    }
 }
 
-/// Adds the text of one page.
-fn page(document: &Document, number: u32, out: &mut Writer) -> Result<(), ReadError> {
-    out.check_time()?;
+/// The text of one page, as the library writes it; or what it says.
+fn page_text(document: &Document, number: u32, out: &mut Writer) -> Result<String, String> {
     let mut text = PageText {
         text: String::new(),
         out,
     };
-    let read = pdf_extract::output_doc_page(document, &mut PlainTextOutput::new(&mut text), number);
-    let PageText { text, out } = text;
-    if let Some(full) = out.full() {
-        return Err(full.into());
-    }
-    read.map_err(|cause| ReadError::damaged(FORMAT, format!("page {number}: {cause}")))?;
-    out.page();
-    Ok(out.block(&tidy(&text))?)
+    pdf_extract::output_doc_page(document, &mut PlainTextOutput::new(&mut text), number)
+        .map_err(|cause| cause.to_string())?;
+    Ok(text.text)
 }
 
 /// The text of a page while the library writes it.

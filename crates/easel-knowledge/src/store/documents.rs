@@ -18,6 +18,8 @@ use crate::terms::terms;
 pub enum State {
     /// It can be searched.
     Ready,
+    /// Some pages of it could not be read, which are named; the others can be searched.
+    Partial(String),
     /// It could not be read; this is why.
     Failed(String),
 }
@@ -72,6 +74,8 @@ pub(crate) struct Content {
     pub(crate) chunks: Vec<Chunk>,
     /// One for each passage; none where words alone are compared.
     pub(crate) vectors: Vec<Vec<f32>>,
+    /// What could not be read, if something could not.
+    pub(crate) unread: Option<String>,
 }
 
 const COLUMNS: &str =
@@ -79,16 +83,19 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Document> {
     let metadata: String = row.get(4)?;
+    let chunks = row.get::<_, i64>(6)?.max(0) as usize;
     Ok(Document {
         id: row.get(0)?,
         name: row.get(1)?,
         format: row.get(2)?,
         bytes: row.get::<_, i64>(3)?.max(0) as u64,
         metadata: serde_json::from_str(&metadata).unwrap_or_default(),
-        state: row
-            .get::<_, Option<String>>(5)?
-            .map_or(State::Ready, State::Failed),
-        chunks: row.get::<_, i64>(6)?.max(0) as usize,
+        state: match (row.get::<_, Option<String>>(5)?, chunks) {
+            (None, _) => State::Ready,
+            (Some(why), 0) => State::Failed(why),
+            (Some(why), _) => State::Partial(why),
+        },
+        chunks,
         origin: row.get(7)?,
         updated_ms: row.get(8)?,
     })
@@ -128,7 +135,7 @@ impl BaseRow {
         at: &Transaction<'_>,
         name: Option<&str>,
     ) -> Result<HashMap<String, Known>, KnowledgeError> {
-        let sql = "SELECT name, hash, error IS NULL, origin, metadata FROM documents \
+        let sql = "SELECT name, hash, error IS NULL OR chunks > 0, origin, metadata FROM documents \
                    WHERE base = ?1 AND name = COALESCE(?2, name)";
         let mut statement = at.prepare_cached(sql)?;
         let rows = statement.query_map(params![self.row, name], |row| {
@@ -205,7 +212,11 @@ impl BaseRow {
         self.clear(at, &new.name)?;
         let key = document_key(&self.base.id, &new.name);
         let (format, chunks, error) = match &new.content {
-            Ok(content) => (Some(content.format.name()), content.chunks.len(), None),
+            Ok(content) => (
+                Some(content.format.name()),
+                content.chunks.len(),
+                content.unread.as_ref(),
+            ),
             Err(error) => (None, 0, Some(error)),
         };
         at.execute(

@@ -129,6 +129,25 @@ fn a_damaged_document_does_not_keep_the_others_out() {
 }
 
 #[test]
+fn a_document_with_a_bad_page_is_kept_with_the_others_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let knowledge = open(folder.path());
+    let source = || Source {
+        name: "report.pdf".into(),
+        bytes: crate::files::pdf_with_a_bad_page(),
+        metadata: None,
+    };
+    let report = block_on(knowledge.add("handbook", vec![source()], |_| {})).unwrap();
+    let told = "page 1 could not be read. Save the document anew, and add it again";
+    assert_eq!(report.partial, [("report.pdf".to_owned(), told.to_owned())]);
+    assert_eq!(found(&knowledge, "good page"), ["report.pdf"]);
+    let document = block_on(knowledge.document("handbook", "report.pdf")).unwrap();
+    assert_eq!(document.state, State::Partial(told.into()));
+    let report = block_on(knowledge.add("handbook", vec![source()], |_| {})).unwrap();
+    assert_eq!(report.unchanged, ["report.pdf"]);
+}
+
+#[test]
 fn a_document_that_is_gone_bad_is_found_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let knowledge = open(folder.path());

@@ -114,6 +114,31 @@ pub fn pdf_of(objects: &[&str]) -> Vec<u8> {
     assembled(&objects)
 }
 
+/// A PDF whose first page asks for a font that is not there.
+pub fn pdf_with_a_bad_page() -> Vec<u8> {
+    let page = |font, content| {
+        format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents {content} 0 R /Resources << /Font << /{font} 6 0 R >> >> >>"
+        )
+    };
+    let text = |words: &str| {
+        let content = format!("BT /F1 12 Tf 2 5 Td ({words}) Tj ET");
+        format!(
+            "<< /Length {} >>\nstream\n{content}\nendstream",
+            content.len()
+        )
+    };
+    pdf_of(&[
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 >>",
+        &page("F9", 5),
+        &page("F1", 7),
+        &text("The bad page."),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        &text("The good page."),
+    ])
+}
+
 /// A PDF with a packed stream that becomes `content`.
 pub fn pdf_with_packed(content: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());

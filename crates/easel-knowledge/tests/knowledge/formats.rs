@@ -73,7 +73,7 @@ fn markdown_stays_as_it_is() {
             Format::Markdown,
             Text {
                 markdown: text.into(),
-                pages: vec![]
+                ..Text::default()
             }
         )
     );
@@ -149,6 +149,13 @@ fn a_pdf_is_read_page_by_page() {
     assert_eq!(format, Format::Pdf);
     assert_eq!(text.markdown, "The first page.\n\nAnd the second one.");
     assert_eq!(text.pages.len(), 2);
+}
+
+#[test]
+fn a_page_that_cannot_be_read_does_not_keep_the_others_out() {
+    let (_, text) = text_of("report.pdf", &files::pdf_with_a_bad_page());
+    assert_eq!(text.markdown, "The good page.");
+    assert_eq!((text.pages, text.unread), (vec![0, 0], vec![1]));
 }
 
 #[test]
