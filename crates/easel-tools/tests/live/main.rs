@@ -5,5 +5,7 @@
 )]
 
 mod http;
+mod providers;
+mod search;
 mod server;
 mod tavily;
