@@ -137,6 +137,17 @@ impl Search {
                     ..Outcome::default()
                 }
             }
+            Reading::Texts => {
+                let texts = results
+                    .iter()
+                    .map(|result| self.provider.found(result).content);
+                let text: Arc<str> = texts.collect::<Vec<_>>().join("\n\n").into();
+                Outcome {
+                    ports: Ports::one("formalized_content", text.clone()),
+                    told: text,
+                    ..Outcome::default()
+                }
+            }
             Reading::Passages => {
                 let found = retrieved(results.iter().map(|result| self.provider.found(result)));
                 let passages = Passages::new(&found, call);

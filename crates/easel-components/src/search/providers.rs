@@ -9,6 +9,8 @@ pub(super) enum Reading {
     Pages,
     /// The results are the sections of one report.
     Report,
+    /// The results are texts, and no passages that answers may cite.
+    Texts,
 }
 
 /// Where in a result of one provider its parts stand: dotted paths, the preferred one first. The usual names come after.
@@ -34,7 +36,7 @@ pub(super) const USUAL: Provider = Provider {
     notes: &[],
 };
 
-static PROVIDERS: [Provider; 10] = [
+static PROVIDERS: [Provider; 13] = [
     Provider {
         function: "tavily_search",
         content: &["raw_content", "content"],
@@ -88,6 +90,21 @@ static PROVIDERS: [Provider; 10] = [
         url: &["html_url"],
         content: &["description"],
         notes: &[("stars", "watchers")],
+        ..USUAL
+    },
+    Provider {
+        function: "querit_contents",
+        reading: Reading::Pages,
+        ..USUAL
+    },
+    Provider {
+        function: "deepl_translate",
+        reading: Reading::Texts,
+        ..USUAL
+    },
+    Provider {
+        function: "qweather",
+        reading: Reading::Texts,
         ..USUAL
     },
 ];

@@ -7,7 +7,7 @@ use easel_core::Value;
 use easel_secrets::{Masker, Opened};
 
 use super::answer::Document;
-use super::declaration::{Declaration, Step};
+use super::declaration::{Declaration, Step, address_fault};
 use super::request;
 use super::scope::Scope;
 use crate::error::ToolError;
@@ -73,21 +73,21 @@ impl Question<'_> {
         let parameter = self.declared.url_parameter.as_ref();
         let named = parameter.and_then(|name| scope.text(name));
         let address = named.or_else(|| self.address.map(str::to_owned));
-        if let Some(address) = &address {
-            if let Some(problem) = super::declaration::address_fault(address) {
-                return Err(self.invalid(problem));
-            }
-        } else if let Some(why) = &self.declared.gone {
-            return Err(ToolError::NotAvailable {
-                what: format!("search with {}", self.provider()),
-                instead: why.clone(),
-            });
+        let problem = address.as_deref().and_then(address_fault);
+        if let Some(problem) = problem {
+            return Err(self.invalid(problem));
         }
         Ok(address)
     }
 
     fn declared_address(&self, step: &Step, scope: &Scope<'_>) -> Result<String, ToolError> {
-        let template = step.url.as_ref().unwrap_or(&self.declared.url);
+        let Some(template) = step.url.as_ref().or(self.declared.url.as_ref()) else {
+            let parameter = self.declared.url_parameter.as_deref().unwrap_or("url");
+            return Err(self.invalid(format!(
+                "it has no address: set {parameter}, or url under [search.{}] in easel.toml",
+                self.provider()
+            )));
+        };
         let rendered = template.render(|place| scope.text(place));
         rendered.ok_or_else(|| self.invalid("a value that its address needs is missing".to_owned()))
     }

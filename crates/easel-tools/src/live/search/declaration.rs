@@ -14,12 +14,10 @@ use super::template::{Shape, Template};
 pub struct Declaration {
     /// Its name for people.
     pub title: String,
-    /// Its address, without a path.
-    pub(super) url: Template,
+    /// Its address, without a path. Without one the node or the deployment names it.
+    pub(super) url: Option<Template>,
     /// The parameter that may name another address.
     pub(super) url_parameter: Option<String>,
-    /// Why nothing is at its address any more.
-    pub(super) gone: Option<String>,
     /// Whether it wants a key.
     #[serde(default)]
     pub(super) key: KeyUse,
@@ -226,6 +224,9 @@ impl Declaration {
         if self.retries > 5 {
             return Some("`retries` must be at most 5".to_owned());
         }
+        if self.url.is_none() && self.url_parameter.is_none() {
+            return Some("it has neither `url` nor `url_parameter`".to_owned());
+        }
         for name in self.limit.iter().chain(&self.url_parameter) {
             if !self.parameters.contains_key(name) {
                 return Some(format!("it declares no parameter `{name}`"));
@@ -241,7 +242,7 @@ impl Declaration {
 
     fn addresses(&self) -> impl Iterator<Item = &Template> {
         let others = self.steps.iter().filter_map(|step| step.url.as_ref());
-        std::iter::once(&self.url).chain(others)
+        self.url.iter().chain(others)
     }
 
     /// Whatever fills a place of an address must not be able to make another of it.

@@ -13,11 +13,10 @@ macro_rules! files {
 }
 
 /// Name and declaration of each.
-pub(super) const FILES: [(&str, &str); 19] = files![
+pub(super) const FILES: [(&str, &str); 18] = files![
     "akshare_stock_news",
     "arxiv_search",
     "bgpt_search",
-    "bing_search",
     "deepl_translate",
     "duckduckgo_search",
     "github_search",
