@@ -9,6 +9,11 @@ use crate::tool::{Argument, Tool};
 
 use super::search::{api_key, flag, json_port, query, service, text_port, top_n};
 
+/// The whole answer.
+fn answer_port(component: Component) -> Component {
+    component.port("json", "Object", "The answer as the service gave it.")
+}
+
 pub(super) fn all() -> Vec<Component> {
     vec![
         google_scholar(),
@@ -114,7 +119,7 @@ fn querit_search() -> Component {
             Type::Text,
             "How old pages may be: `d7` for seven days, `w`, `m` and `y` for weeks, months and years, or two dates.",
         ));
-    json_port(text_port(search))
+    answer_port(text_port(search))
 }
 
 fn querit_contents() -> Component {
@@ -160,7 +165,7 @@ fn querit_contents() -> Component {
         false,
         "Whether what the page says about itself is included.",
     ));
-    json_port(contents).primary("json")
+    answer_port(contents).primary("json")
 }
 
 fn bgpt() -> Component {

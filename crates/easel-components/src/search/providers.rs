@@ -19,6 +19,8 @@ pub(super) struct Provider {
     /// The name of its function.
     function: &'static str,
     pub reading: Reading,
+    /// Where the results are in its answer, if the component gives that answer whole: dotted, blank for the answer itself.
+    pub within: Option<&'static str>,
     pub title: &'static [&'static str],
     pub url: &'static [&'static str],
     pub content: &'static [&'static str],
@@ -30,13 +32,14 @@ pub(super) struct Provider {
 pub(super) const USUAL: Provider = Provider {
     function: "",
     reading: Reading::Passages,
+    within: None,
     title: &["title", "name"],
     url: &["url", "link", "href"],
     content: &["content", "snippet", "summary", "description", "body"],
     notes: &[],
 };
 
-static PROVIDERS: [Provider; 13] = [
+static PROVIDERS: [Provider; 14] = [
     Provider {
         function: "tavily_search",
         content: &["raw_content", "content"],
@@ -93,8 +96,14 @@ static PROVIDERS: [Provider; 13] = [
         ..USUAL
     },
     Provider {
+        function: "querit_search",
+        within: Some("results.result"),
+        ..USUAL
+    },
+    Provider {
         function: "querit_contents",
         reading: Reading::Pages,
+        within: Some(""),
         ..USUAL
     },
     Provider {

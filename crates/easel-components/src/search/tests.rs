@@ -135,7 +135,6 @@ fn every_service_that_is_connected_gives_passages_that_answers_may_cite() {
     for component in [
         "GoogleScholar",
         "KeenableSearch",
-        "QueritSearch",
         "BGPT",
         "AkShare",
         "PubMed",
@@ -154,4 +153,19 @@ fn every_service_that_is_connected_gives_passages_that_answers_may_cite() {
         );
         assert_eq!(tried.completion().references.len(), 1, "{component}");
     }
+}
+
+#[test]
+fn querits_answers_are_given_whole() {
+    let answer = json!({"took": 3, "results": {"result": [{"title": "T", "url": "http://e.com", "snippet": "found it"}]}});
+    let script = json!({"search": [{"results": [answer]}]});
+    let (found, _) = search("QueritSearch", json!({"api_key": "k"}), script.clone());
+    assert!(text(&found).ends_with("Content:\nfound it"));
+    assert_eq!(found.port("json"), answer);
+    let (pages, _) = search(
+        "QueritContents",
+        json!({"api_key": "k", "urls": ["http://e.com"]}),
+        script,
+    );
+    assert_eq!(pages.ports(), json!({"json": answer}));
 }

@@ -615,7 +615,10 @@ async fn querit_searches_and_reads_pages() {
     ])
     .await;
     let asked = ask("querit_search", "quartz").key("querit-key").with(json!({"count": 4, "site_exclude": ["b.example"], "country_include": "ch,de", "time_range": "d7"}));
-    assert_eq!(asked.at(&server).await.unwrap().len(), 1);
+    assert_eq!(
+        asked.at(&server).await.unwrap(),
+        [json!({"results": {"result": [{"title": "A", "url": "http://a", "snippet": "s"}]}})]
+    );
     let pages = Ask {
         subject: json!(["http://a"]),
         ..ask("querit_contents", "")
