@@ -9,7 +9,7 @@ use easel_runtime::models::{ChatModel, Registry};
 use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
 use easel_runtime::tools::guard::Allow;
-use easel_runtime::tools::live::{self, HttpConfig, SearchConfig};
+use easel_runtime::tools::live::{self, HttpConfig};
 use easel_server::telemetry::TraceSettings;
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -19,6 +19,10 @@ use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
+
+mod search;
+
+pub use search::SearchSettings;
 
 /// `easel.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -34,6 +38,11 @@ pub struct Config {
     pub python: PythonSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
+    /// How search providers are asked.
+    pub search: SearchSettings,
+    /// The folder of the file: what it names is looked for there.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 /// `[telemetry]`.
@@ -185,7 +194,7 @@ impl Config {
 
     fn from_file(path: &Path) -> Result<Config, Problem> {
         let text = read::text(path)?;
-        toml::from_str(&text).map_err(|error| {
+        let read = toml::from_str::<Config>(&text).map_err(|error| {
             let name = path.display().to_string();
             let place = error.span().map(|span| place(&text, span));
             Problem::usage(format!(
@@ -194,7 +203,10 @@ impl Config {
             .because(sentence(error.message()))
             .at(&name, &text, place)
             .fix("docs/models.md lists the settings.")
-        })
+        });
+        let mut config = read?;
+        config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(config)
     }
 
     fn add_well_known(&mut self, secrets: &Resolver) {
@@ -257,7 +269,8 @@ impl Config {
             proxy: self.http.proxy.clone(),
             ..HttpConfig::default()
         };
-        live::world(http, SearchConfig::default()).map_err(|error| unusable(error.to_string()))
+        let search = self.search.config(&self.folder)?;
+        live::world(http, search).map_err(|error| unusable(error.to_string()))
     }
 }
 
