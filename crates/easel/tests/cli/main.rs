@@ -16,6 +16,7 @@ mod python;
 mod run;
 mod runs;
 mod scripts;
+mod search;
 mod secrets;
 mod served;
 #[cfg(target_os = "linux")]
