@@ -44,18 +44,30 @@ impl Ask {
 
     /// Asks that server, as a deployment that has set the provider's address to it.
     pub async fn at(self, server: &Server) -> Result<Vec<Json>, ToolError> {
-        let mut search = SearchConfig::default();
-        search.set_address(self.provider, &server.url("")).unwrap();
-        self.by(server, search).await
+        let address = server.address.to_string();
+        self.at_address(&address, Duration::from_secs(15)).await
     }
 
-    pub async fn by(
+    /// The same of whatever listens there, with a time for each request.
+    pub async fn at_address(
         self,
-        server: &Server,
-        mut search: SearchConfig,
+        address: &str,
+        timeout: Duration,
     ) -> Result<Vec<Json>, ToolError> {
+        let mut search = SearchConfig {
+            timeout,
+            ..SearchConfig::default()
+        };
+        search
+            .set_address(self.provider, &format!("http://{address}"))
+            .unwrap();
+        self.by(address, search).await
+    }
+
+    /// Asks as that configuration says, where that address is allowed.
+    pub async fn by(self, allowed: &str, mut search: SearchConfig) -> Result<Vec<Json>, ToolError> {
         let http = HttpConfig {
-            allow: Allow::parse([server.address.to_string().as_str()]).unwrap(),
+            allow: Allow::parse([allowed]).unwrap(),
             ..HttpConfig::default()
         };
         search.pause = Duration::ZERO;
@@ -258,7 +270,10 @@ async fn searxng_is_asked_where_the_node_or_the_deployment_says() {
     .await;
     let by_node = ask("searxng_search", "moss")
         .with(json!({"searxng_url": server.url("/in/"), "top_n": "1"}));
-    let found = by_node.by(&server, SearchConfig::default()).await.unwrap();
+    let found = by_node
+        .by(&server.address.to_string(), SearchConfig::default())
+        .await
+        .unwrap();
     assert_eq!(
         found,
         [json!({"title": "A", "url": "http://a", "content": "c"})]
@@ -268,7 +283,7 @@ async fn searxng_is_asked_where_the_node_or_the_deployment_says() {
         json!({"q": "moss", "format": "json", "categories": "general", "language": "auto", "safesearch": "1", "pageno": "1"})
     );
     let error = ask("searxng_search", "moss")
-        .by(&server, SearchConfig::default())
+        .by(&server.address.to_string(), SearchConfig::default())
         .await
         .unwrap_err();
     assert!(
@@ -280,7 +295,7 @@ async fn searxng_is_asked_where_the_node_or_the_deployment_says() {
     let elsewhere =
         ask("searxng_search", "moss").with(json!({"searxng_url": "http://127.0.0.1:1/"}));
     let error = elsewhere
-        .by(&server, SearchConfig::default())
+        .by(&server.address.to_string(), SearchConfig::default())
         .await
         .unwrap_err();
     assert!(matches!(error, ToolError::Blocked(_)), "{error}");

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use easel_tools::ToolError;
-use easel_tools::guard::Allow;
-use easel_tools::live::{self, Declaration, HttpConfig, SearchConfig};
-use easel_tools::search::SearchRequest;
+use easel_tools::live::{Declaration, LiveSearch, SearchConfig};
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
 use crate::providers::{answering, ask};
 use crate::server::{Server, raw, respond};
@@ -45,6 +44,25 @@ async fn a_provider_that_is_busy_is_asked_again() {
     let server = in_turn(&[400]).await;
     assert!(ask("github_search", "x").at(&server).await.is_err());
     assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_broke_is_made_again() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let connections = Arc::clone(&count);
+    let address = raw(move |mut stream| {
+        let first = connections.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            if !first {
+                let answer = "HTTP/1.1 200 OK\r\ncontent-length: 13\r\nconnection: close\r\n\r\n{\"items\": []}";
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        }
+    })
+    .await;
+    let asked = ask("github_search", "x").at_address(&address.to_string(), Duration::from_secs(15));
+    assert_eq!(asked.await.unwrap().len(), 0);
+    assert_eq!(count.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -123,24 +141,9 @@ async fn a_provider_that_does_not_answer_is_given_up() {
         std::future::pending::<()>().await;
     })
     .await;
-    let mut search = SearchConfig {
-        timeout: Duration::from_millis(100),
-        ..SearchConfig::default()
-    };
-    search
-        .set_address("github_search", &format!("http://{address}"))
-        .unwrap();
-    let http = HttpConfig {
-        allow: Allow::parse(["127.0.0.1"]).unwrap(),
-        ..HttpConfig::default()
-    };
-    let world = live::world(http, search).unwrap();
-    let request = SearchRequest {
-        provider: "github_search".into(),
-        subject: "x".into(),
-        ..SearchRequest::default()
-    };
-    let error = world.search.search(request).await.unwrap_err();
+    let asked =
+        ask("github_search", "x").at_address(&address.to_string(), Duration::from_millis(100));
+    let error = asked.await.unwrap_err();
     assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
 }
 
@@ -152,7 +155,7 @@ async fn a_provider_that_nothing_allows_is_not_reached() {
         .set_address("github_search", "http://127.0.0.1:9")
         .unwrap();
     let error = ask("github_search", "x")
-        .by(&server, search)
+        .by(&server.address.to_string(), search)
         .await
         .unwrap_err();
     assert!(matches!(error, ToolError::Blocked(_)), "{error}");
@@ -189,7 +192,7 @@ async fn a_declaration_of_ones_own_takes_the_place_of_a_known_one() {
         .unwrap();
     let found = ask("google_search", "sun")
         .key("own-key-1")
-        .by(&server, search)
+        .by(&server.address.to_string(), search)
         .await
         .unwrap();
     assert_eq!(
@@ -266,4 +269,21 @@ fn an_address_is_set_for_a_provider_that_there_is() {
             .set_address("tavily_search", "https://a.example/?x=1")
             .is_err()
     );
+}
+
+const BOOK: &str = include_str!("../../../../docs/search.md");
+
+#[test]
+fn every_provider_is_in_the_book() {
+    for provider in LiveSearch::known() {
+        assert!(BOOK.contains(&format!("| `{provider}` |")), "{provider}");
+    }
+}
+
+#[test]
+fn the_declaration_in_the_book_is_well_formed() {
+    let block = BOOK.split_once("```toml declaration\n").unwrap().1;
+    let (declared, _) = block.split_once("```").unwrap();
+    let declared = Declaration::from_toml("google_search", declared).unwrap();
+    assert_eq!(declared.title, "Brave");
 }
