@@ -8,4 +8,5 @@ mod http;
 mod providers;
 mod search;
 mod server;
+mod strangers;
 mod tavily;

@@ -60,7 +60,8 @@ async fn a_connection_that_broke_is_made_again() {
         }
     })
     .await;
-    let asked = ask("github_search", "x").at_address(&address.to_string(), Duration::from_secs(15));
+    let address = address.to_string();
+    let asked = ask("github_search", "x").at_address(&address, Duration::from_secs(15));
     assert_eq!(asked.await.unwrap().len(), 0);
     assert_eq!(count.load(Ordering::SeqCst), 2);
 }
@@ -141,8 +142,8 @@ async fn a_provider_that_does_not_answer_is_given_up() {
         std::future::pending::<()>().await;
     })
     .await;
-    let asked =
-        ask("github_search", "x").at_address(&address.to_string(), Duration::from_millis(100));
+    let address = address.to_string();
+    let asked = ask("github_search", "x").at_address(&address, Duration::from_millis(100));
     let error = asked.await.unwrap_err();
     assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
 }
