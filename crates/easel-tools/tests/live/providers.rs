@@ -417,6 +417,20 @@ async fn google_scholar_gives_papers() {
 }
 
 #[tokio::test]
+async fn google_scholar_says_when_it_wants_proof_of_a_person() {
+    let page = "<html><div id=gs_captcha_ccl><h1>Are you an owl?</h1></div></html>";
+    let server = Server::start(move |_| respond(200, ("content-type", "text/html"), page)).await;
+    let error = ask("google_scholar_search", "owls")
+        .at(&server)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "google_scholar_search failed: Are you an owl?"
+    );
+}
+
+#[tokio::test]
 async fn deepl_translates() {
     let server = answering(&[(
         "/v2/translate",
