@@ -125,10 +125,7 @@ fn settings_of_a_search_that_cannot_be_used_say_why() {
         ),
         ("[search.github_search]\nurl = 5", "`url` must be a text"),
         ("[search.github_search]\nurl = \"a.example\"", "is none"),
-        (
-            "[search.github_search]\ntitle = \"X\"",
-            "field `steps`",
-        ),
+        ("[search.github_search]\ntitle = \"X\"", "field `steps`"),
         ("[search.github_search]\nfile = \"none.toml\"", "none.toml"),
     ] {
         desk.write("easel.toml", settings);
