@@ -18,7 +18,7 @@ const NODES: [(&str, Prepare); 2] = [
 ];
 
 /// Functions, as nodes and as tools.
-const FUNCTIONS: [(&str, Make); 14] = [
+const FUNCTIONS: [(&str, Make); 22] = [
     ("Retrieval", retrieval::make),
     ("CodeExec", code_exec::make),
     ("ExeSQL", exe_sql::make),
@@ -33,6 +33,14 @@ const FUNCTIONS: [(&str, Make); 14] = [
     ("ArXiv", search::make),
     ("PubMed", search::make),
     ("GitHub", search::make),
+    ("GoogleScholar", search::make),
+    ("KeenableSearch", search::make),
+    ("QueritSearch", search::make),
+    ("QueritContents", search::make),
+    ("BGPT", search::make),
+    ("DeepL", search::make),
+    ("AkShare", search::make),
+    ("QWeather", search::make),
 ];
 
 /// The component of a table, if it is one that asks models, searches, fetches, or runs what users write.

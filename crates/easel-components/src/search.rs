@@ -117,14 +117,27 @@ impl Search {
         }
     }
 
+    /// The results of an answer that is given whole, and what `json` holds.
+    fn parts(&self, results: Vec<Value>) -> (Vec<Value>, Value) {
+        let Some(path) = self.provider.within else {
+            return (results.clone(), results.into());
+        };
+        let answer = results
+            .into_iter()
+            .next()
+            .unwrap_or_else(Value::empty_object);
+        let listed = at(&answer, path).and_then(Value::as_array);
+        (listed.unwrap_or_default().to_vec(), answer)
+    }
+
     fn outcome(&self, results: Vec<Value>, call: &Call) -> Outcome {
+        let (results, json) = self.parts(results);
         match self.provider.reading {
             Reading::Pages => {
-                let results = Value::from(results);
                 // A list goes to a model as it does in the canvases that models were told to read it in.
-                let told = results.python().to_string();
+                let told = json.python().to_string();
                 Outcome {
-                    ports: Ports::one("json", results),
+                    ports: Ports::one("json", json),
                     told: told.into(),
                     ..Outcome::default()
                 }
@@ -137,12 +150,23 @@ impl Search {
                     ..Outcome::default()
                 }
             }
+            Reading::Texts => {
+                let texts = results
+                    .iter()
+                    .map(|result| self.provider.found(result).content);
+                let text: Arc<str> = texts.collect::<Vec<_>>().join("\n\n").into();
+                Outcome {
+                    ports: Ports::one("formalized_content", text.clone()),
+                    told: text,
+                    ..Outcome::default()
+                }
+            }
             Reading::Passages => {
                 let found = retrieved(results.iter().map(|result| self.provider.found(result)));
                 let passages = Passages::new(&found, call);
                 let mut ports = Ports::one("formalized_content", passages.text.clone());
                 if self.gives_json {
-                    ports.set("json", results);
+                    ports.set("json", json);
                 }
                 Outcome {
                     ports,

@@ -16,7 +16,7 @@ const UNSEEN: [&[u8]; 8] = [
 ];
 
 /// Elements that run on in the line. Any other begins and ends one.
-const IN_LINE: [&[u8]; 33] = [
+pub(crate) const IN_LINE: [&[u8]; 33] = [
     b"a", b"abbr", b"b", b"bdi", b"bdo", b"big", b"cite", b"code", b"data", b"del", b"dfn", b"em",
     b"font", b"i", b"img", b"ins", b"kbd", b"label", b"mark", b"q", b"s", b"samp", b"small",
     b"span", b"strike", b"strong", b"sub", b"sup", b"time", b"tt", b"u", b"var", b"wbr",

@@ -14,7 +14,7 @@ mod search;
 pub use exchange::{HttpConfig, LiveHttp};
 pub use resolve::resolve_host;
 pub use sandbox::RemoteSandbox;
-pub use search::{LiveSearch, SearchConfig};
+pub use search::{Declaration, DeclarationError, LiveSearch, SearchConfig};
 
 /// A world with HTTP and web search. Its other capabilities are those of [`World::none`].
 ///

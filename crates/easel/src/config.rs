@@ -12,7 +12,7 @@ use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
 use easel_runtime::tools::code::CodeRunner;
 use easel_runtime::tools::guard::Allow;
-use easel_runtime::tools::live::{self, HttpConfig, RemoteSandbox, SearchConfig};
+use easel_runtime::tools::live::{self, HttpConfig, RemoteSandbox};
 use easel_server::telemetry::TraceSettings;
 use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
@@ -23,6 +23,10 @@ use crate::keyring;
 use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
+
+mod search;
+
+pub use search::SearchSettings;
 
 /// `easel.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -44,6 +48,11 @@ pub struct Config {
     pub code: CodeSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
+    /// How search providers are asked.
+    pub search: SearchSettings,
+    /// The folder of the file: what it names is looked for there.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 /// `[telemetry]`.
@@ -221,7 +230,7 @@ impl Config {
 
     fn from_file(path: &Path) -> Result<Config, Problem> {
         let text = read::text(path)?;
-        toml::from_str(&text).map_err(|error| {
+        let read = toml::from_str::<Config>(&text).map_err(|error| {
             let name = path.display().to_string();
             let place = error.span().map(|span| place(&text, span));
             Problem::usage(format!(
@@ -230,7 +239,10 @@ impl Config {
             .because(sentence(error.message()))
             .at(&name, &text, place)
             .fix("docs/models.md lists the settings.")
-        })
+        });
+        let mut config = read?;
+        config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(config)
     }
 
     fn add_well_known(&mut self, secrets: &Resolver) {
@@ -327,7 +339,7 @@ impl Config {
             proxy: self.http.proxy.clone(),
             ..HttpConfig::default()
         };
-        let world = live::world(http, SearchConfig::default());
+        let world = live::world(http, self.search.config(&self.folder)?);
         Ok(World {
             sql: Arc::new(databases),
             code: self.code()?,

@@ -140,7 +140,7 @@ fn list_documents(documents: &[Document], json: bool) {
             local_date_time(Timestamp(document.updated_ms)),
             match &document.state {
                 State::Ready => "ready".to_owned(),
-                State::Failed(why) => why.clone(),
+                State::Partial(why) | State::Failed(why) => why.clone(),
             },
         ]);
     }
@@ -234,7 +234,7 @@ fn show(progress: &Progress<'_>) {
         Outcome::Added => "added",
         Outcome::Replaced => "replaced",
         Outcome::Unchanged => return,
-        Outcome::Failed(why) => why,
+        Outcome::Partial(why) | Outcome::Failed(why) => why,
     };
     out::tell(&format!(
         "[{}/{}] {}: {outcome}",
@@ -339,7 +339,7 @@ fn shown(base: &Base) -> Json {
 fn document(document: &Document) -> Json {
     let error = match &document.state {
         State::Ready => None,
-        State::Failed(why) => Some(why),
+        State::Partial(why) | State::Failed(why) => Some(why),
     };
     json!({
         "id": document.id, "name": document.name, "format": document.format, "bytes": document.bytes,

@@ -311,10 +311,13 @@ fn searxng() -> Component {
     )
     .param(top_n(10))
     .param(
-        Param::new("searxng_url", Type::Text, "The address of the server.")
-            .default(json!(""))
-            .required()
-            .secrets(),
+        Param::new(
+            "searxng_url",
+            Type::Text,
+            "The address of the server, where the deployment sets none.",
+        )
+        .default(json!(""))
+        .secrets(),
     );
     json_port(text_port(search))
 }

@@ -1,4 +1,4 @@
-//! Services on the web that load and are checked and that nothing runs yet, and those that are gone
+//! Further services on the web, and those that are gone
 //! (spec/canvas-components §7).
 
 use serde_json::json;
@@ -9,8 +9,10 @@ use crate::tool::{Argument, Tool};
 
 use super::search::{api_key, flag, json_port, query, service, text_port, top_n};
 
-const NOT_YET: &str =
-    "This service is not connected yet; call its API with Invoke, or bring a tool of your own.";
+/// The whole answer.
+fn answer_port(component: Component) -> Component {
+    component.port("json", "Object", "The answer as the service gave it.")
+}
 
 pub(super) fn all() -> Vec<Component> {
     vec![
@@ -36,7 +38,6 @@ fn google_scholar() -> Component {
         "Google Scholar",
         "Searches Google Scholar for papers.",
     )
-    .later(NOT_YET)
     .tool(
         Tool::new(
             "google_scholar_search",
@@ -66,7 +67,6 @@ fn keenable() -> Component {
         "Searches the web with Keenable.",
     )
     .seconds(30.0)
-    .later(NOT_YET)
     .tool(
         Tool::new(
             "keenable_search",
@@ -103,7 +103,6 @@ fn keenable() -> Component {
 fn querit_search() -> Component {
     let list = |name: &str, doc: &str| Param::new(name, Type::texts(), doc).default(json!([]));
     let search = service("QueritSearch", "Querit search", "Searches the web with Querit.")
-        .later(NOT_YET)
         .tool(
             Tool::new("querit_search", "Searches the web and gives the passages of pages that answer the query.")
                 .argument(query("What to search for, in a few words.")),
@@ -120,7 +119,7 @@ fn querit_search() -> Component {
             Type::Text,
             "How old pages may be: `d7` for seven days, `w`, `m` and `y` for weeks, months and years, or two dates.",
         ));
-    json_port(text_port(search))
+    answer_port(text_port(search))
 }
 
 fn querit_contents() -> Component {
@@ -130,7 +129,6 @@ fn querit_contents() -> Component {
         "Gives the text of web pages with Querit.",
     )
     .seconds(70.0)
-    .later(NOT_YET)
     .tool(
         Tool::new(
             "querit_contents",
@@ -167,7 +165,7 @@ fn querit_contents() -> Component {
         false,
         "Whether what the page says about itself is included.",
     ));
-    json_port(contents).primary("json")
+    answer_port(contents).primary("json")
 }
 
 fn bgpt() -> Component {
@@ -177,7 +175,6 @@ fn bgpt() -> Component {
         "Searches scientific papers for evidence with BGPT.",
     )
     .seconds(30.0)
-    .later(NOT_YET)
     .tool(
         Tool::new(
             "bgpt_search",
@@ -205,7 +202,6 @@ fn bgpt() -> Component {
 fn deepl() -> Component {
     text_port(
         service("DeepL", "DeepL", "Translates a text with DeepL.")
-            .later(NOT_YET)
             .tool(Tool::new("deepl_translate", "Translates a text.").argument(query("The text.")))
             .param(
                 Param::new("auth_key", Type::Credential, "The key of the service.")
@@ -230,7 +226,6 @@ fn ak_share() -> Component {
             "AkShare",
             "Gives news about a company listed in China.",
         )
-        .later(NOT_YET)
         .tool(
             Tool::new(
                 "akshare_stock_news",
@@ -249,7 +244,6 @@ fn q_weather() -> Component {
             "QWeather",
             "Gives the weather of a place with QWeather.",
         )
-        .later(NOT_YET)
         .tool(
             Tool::new("qweather", "Gives the weather of a place.")
                 .argument(query("The name of the place.")),

@@ -116,7 +116,7 @@ fn document(code: Code) -> String {
                 "Agent",
                 json!({
                     "llm_id": "m@p",
-                    "tools": [{"component_name": "BGPT", "params": {}}]
+                    "tools": [{"component_name": "WenCai", "params": {}}]
                 }),
             ),
         ),

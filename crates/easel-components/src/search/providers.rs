@@ -9,6 +9,8 @@ pub(super) enum Reading {
     Pages,
     /// The results are the sections of one report.
     Report,
+    /// The results are texts, and no passages that answers may cite.
+    Texts,
 }
 
 /// Where in a result of one provider its parts stand: dotted paths, the preferred one first. The usual names come after.
@@ -17,6 +19,8 @@ pub(super) struct Provider {
     /// The name of its function.
     function: &'static str,
     pub reading: Reading,
+    /// Where the results are in its answer, if the component gives that answer whole: dotted, blank for the answer itself.
+    pub within: Option<&'static str>,
     pub title: &'static [&'static str],
     pub url: &'static [&'static str],
     pub content: &'static [&'static str],
@@ -28,13 +32,14 @@ pub(super) struct Provider {
 pub(super) const USUAL: Provider = Provider {
     function: "",
     reading: Reading::Passages,
+    within: None,
     title: &["title", "name"],
     url: &["url", "link", "href"],
     content: &["content", "snippet", "summary", "description", "body"],
     notes: &[],
 };
 
-static PROVIDERS: [Provider; 10] = [
+static PROVIDERS: [Provider; 14] = [
     Provider {
         function: "tavily_search",
         content: &["raw_content", "content"],
@@ -88,6 +93,27 @@ static PROVIDERS: [Provider; 10] = [
         url: &["html_url"],
         content: &["description"],
         notes: &[("stars", "watchers")],
+        ..USUAL
+    },
+    Provider {
+        function: "querit_search",
+        within: Some("results.result"),
+        ..USUAL
+    },
+    Provider {
+        function: "querit_contents",
+        reading: Reading::Pages,
+        within: Some(""),
+        ..USUAL
+    },
+    Provider {
+        function: "deepl_translate",
+        reading: Reading::Texts,
+        ..USUAL
+    },
+    Provider {
+        function: "qweather",
+        reading: Reading::Texts,
         ..USUAL
     },
 ];

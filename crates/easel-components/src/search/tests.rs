@@ -114,3 +114,58 @@ fn a_report_has_a_section_for_each_title() {
         json!({"report": format!("# Balance sheet:\n{table}\n\n\n# Quarterly balance sheet:\n{table}\n")})
     );
 }
+
+#[test]
+fn a_translation_and_the_weather_are_texts_and_not_passages() {
+    let results = json!({"search": [{"results": [{"content": "Good day"}, {"content": "Bye"}]}]});
+    for (component, key) in [("DeepL", "auth_key"), ("QWeather", "web_apikey")] {
+        let (tried, _) = search(component, json!({key: "k"}), results.clone());
+        assert_eq!(
+            tried.ports(),
+            json!({"formalized_content": "Good day\n\nBye"})
+        );
+        assert_eq!(tried.completion().references.len(), 0);
+    }
+}
+
+#[test]
+fn every_service_that_is_connected_gives_passages_that_answers_may_cite() {
+    let result =
+        json!({"title": "T", "url": "http://e.com", "content": "found it", "snippet": "found it"});
+    for component in [
+        "GoogleScholar",
+        "KeenableSearch",
+        "BGPT",
+        "AkShare",
+        "PubMed",
+        "SearXNG",
+        "ArXiv",
+    ] {
+        let params = json!({"api_key": "k", "searxng_url": "http://s.example"});
+        let (tried, _) = search(
+            component,
+            params,
+            json!({"search": [{"results": [result]}]}),
+        );
+        assert!(
+            text(&tried).ends_with("Title: T\n├── URL: http://e.com\n└── Content:\nfound it"),
+            "{component}"
+        );
+        assert_eq!(tried.completion().references.len(), 1, "{component}");
+    }
+}
+
+#[test]
+fn querits_answers_are_given_whole() {
+    let answer = json!({"took": 3, "results": {"result": [{"title": "T", "url": "http://e.com", "snippet": "found it"}]}});
+    let script = json!({"search": [{"results": [answer]}]});
+    let (found, _) = search("QueritSearch", json!({"api_key": "k"}), script.clone());
+    assert!(text(&found).ends_with("Content:\nfound it"));
+    assert_eq!(found.port("json"), answer);
+    let (pages, _) = search(
+        "QueritContents",
+        json!({"api_key": "k", "urls": ["http://e.com"]}),
+        script,
+    );
+    assert_eq!(pages.ports(), json!({"json": answer}));
+}

@@ -5,6 +5,9 @@
 )]
 
 mod http;
+mod providers;
 mod sandbox;
+mod search;
 mod server;
+mod strangers;
 mod tavily;

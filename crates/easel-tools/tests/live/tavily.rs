@@ -1,6 +1,7 @@
 //! Tavily's search and extraction, against a server on this machine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Response;
@@ -19,10 +20,13 @@ async fn ask(server: &Server, request: SearchRequest) -> Result<Vec<Value>, Tool
         allow: Allow::parse([server.address.to_string().as_str()]).unwrap(),
         ..HttpConfig::default()
     };
-    let search = SearchConfig {
-        tavily_url: server.url("/"),
+    let mut search = SearchConfig {
+        pause: Duration::ZERO,
         ..SearchConfig::default()
     };
+    for provider in [providers::TAVILY_SEARCH, providers::TAVILY_EXTRACT] {
+        search.set_address(provider, &server.url("/")).unwrap();
+    }
     let world = live::world(http, search).unwrap();
     Arc::clone(&world.search)
         .search(request)
@@ -39,7 +43,7 @@ fn request(provider: &str, subject: serde_json::Value) -> SearchRequest {
     }
 }
 
-fn key(value: &str) -> Opened {
+pub fn key(value: &str) -> Opened {
     let gate = Gate::new("run-1", Resolver::default());
     let door = gate.door(Sink::new(SinkKind::Tool, "tavily", "X"));
     door.literal("api_key", value).unwrap()
@@ -175,13 +179,13 @@ async fn nothing_is_sent_without_key_query_or_a_known_provider() {
         .await
         .unwrap_err();
     assert!(matches!(error, ToolError::InvalidRequest { .. }), "{error}");
-    let error = ask(&server, request("wikipedia_search", json!("x")))
+    let error = ask(&server, request("altavista_search", json!("x")))
         .await
         .unwrap_err();
     assert!(
         error
             .to_string()
-            .starts_with("search with wikipedia_search is not available yet: "),
+            .starts_with("search with altavista_search is not available yet: "),
         "{error}"
     );
     assert!(server.seen().is_empty());

@@ -19,6 +19,7 @@ mod python;
 mod run;
 mod runs;
 mod scripts;
+mod search;
 mod secrets;
 mod served;
 mod several;
