@@ -186,14 +186,12 @@ async fn add(arguments: &AddKb) -> Result<Exit, Problem> {
         join(&mut report, added.map_err(problem)?);
     }
     if arguments.json {
-        let failed: Vec<Json> = report
-            .failed
-            .iter()
-            .map(|(name, why)| json!({"document": name, "error": why}))
-            .collect();
+        let told = |(name, why): &(String, String)| json!({"document": name, "error": why});
+        let failed: Vec<Json> = report.failed.iter().map(told).collect();
+        let partial: Vec<Json> = report.partial.iter().map(told).collect();
         let told = json!({
-            "added": report.added, "replaced": report.replaced, "unchanged": report.unchanged, "failed": failed,
-            "skipped": report.skipped, "gone": report.gone, "removed": report.removed,
+            "added": report.added, "replaced": report.replaced, "unchanged": report.unchanged, "partial": partial,
+            "failed": failed, "skipped": report.skipped, "gone": report.gone, "removed": report.removed,
         });
         out::line(&format!("{told:#}"));
     } else {
@@ -219,6 +217,7 @@ fn join(report: &mut Report, more: Report) {
     report.added.extend(more.added);
     report.replaced.extend(more.replaced);
     report.unchanged.extend(more.unchanged);
+    report.partial.extend(more.partial);
     report.failed.extend(more.failed);
     report.skipped.extend(more.skipped);
     report.gone.extend(more.gone);
@@ -251,6 +250,7 @@ fn summary(report: &Report) -> String {
         format!("{} unchanged", report.unchanged.len()),
     ];
     for (names, what) in [
+        (report.partial.len(), "in part"),
         (report.failed.len(), "failed"),
         (report.skipped.len(), "of no known format"),
     ] {
