@@ -1,6 +1,6 @@
 //! `easel kb`: knowledge bases.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use easel_knowledge::{
@@ -204,7 +204,7 @@ async fn add(arguments: &AddKb) -> Result<Exit, Problem> {
 }
 
 /// A file under its name, without the folders before it.
-fn source(path: &PathBuf, metadata: Option<Object>) -> Result<Source, Problem> {
+fn source(path: &Path, metadata: Option<Object>) -> Result<Source, Problem> {
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok(Source {
         name: name.to_string_lossy().into_owned(),
