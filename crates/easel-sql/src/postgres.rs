@@ -5,16 +5,15 @@ use std::net::SocketAddr;
 use easel_core::Value;
 use easel_tools::ToolError;
 use easel_tools::sql::{SqlRequest, SqlRows};
-use futures::{FutureExt as _, TryStreamExt as _};
+use futures::FutureExt as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow, PgSslMode};
 use sqlx::{
-    AssertSqlSafe, Column as _, ConnectOptions as _, Connection as _, Row as _, TypeInfo as _,
-    ValueRef as _,
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, TypeInfo as _, ValueRef as _,
 };
 
-use crate::rows::Rows;
+use crate::connected;
+use crate::rows::taken;
 use crate::text::{Meaning, value};
-use crate::{connected, failed, too_large};
 
 /// Runs a statement in a session that cannot write.
 pub(crate) async fn query(
@@ -23,7 +22,9 @@ pub(crate) async fn query(
 ) -> Result<SqlRows, ToolError> {
     let dial = |address| connect(address, request).boxed();
     let mut session = connected(addresses, request, dial).await?;
-    let rows = read(&mut session, request).await;
+    // The statement is the user's; what it may do is bounded by the session.
+    let statement = sqlx::raw_sql(AssertSqlSafe(request.statement.clone()));
+    let rows = taken(statement.fetch(&mut session), request, values).await;
     // What is left of the answer is not read, so the session ends without a farewell.
     if rows.is_ok() {
         let _ = session.close().await;
@@ -57,25 +58,6 @@ async fn connect(address: SocketAddr, request: &SqlRequest) -> Result<PgConnecti
         .execute(&mut session)
         .await?;
     Ok(session)
-}
-
-async fn read(session: &mut PgConnection, request: &SqlRequest) -> Result<SqlRows, ToolError> {
-    let mut rows = Rows::new(request);
-    {
-        // The statement is the user's; what it may do is bounded by the session.
-        let statement = sqlx::raw_sql(AssertSqlSafe(request.statement.clone()));
-        let mut found = statement.fetch(&mut *session);
-        while !rows.are_enough() {
-            let row = found.try_next().await;
-            let Some(row) = row.map_err(|error| failed(error, request))? else {
-                break;
-            };
-            rows.name(row.columns().iter().map(|column| column.name()));
-            let (values, bytes) = values(&row).map_err(|error| failed(error, request))?;
-            rows.push(values, bytes).map_err(|_| too_large(request))?;
-        }
-    }
-    Ok(rows.into_rows())
 }
 
 fn values(row: &PgRow) -> Result<(Vec<Value>, usize), sqlx::Error> {

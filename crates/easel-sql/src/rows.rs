@@ -1,9 +1,13 @@
 //! What a statement gives, as far as the limits let it.
 
 use easel_core::Value;
+use easel_tools::ToolError;
 use easel_tools::sql::{SqlRequest, SqlRows};
+use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use sqlx::{Column as _, Row};
 
-use crate::MOST_BYTES;
+use crate::{MOST_BYTES, failed, too_large};
 
 /// Rows as they come in.
 #[derive(Debug)]
@@ -52,4 +56,24 @@ impl Rows {
     pub(crate) fn into_rows(self) -> SqlRows {
         self.rows
     }
+}
+
+/// Takes the rows of a statement from a server, until there are enough. `values` gives those of a row, and as how many bytes
+/// they came.
+pub(crate) async fn taken<R: Row>(
+    mut found: BoxStream<'_, Result<R, sqlx::Error>>,
+    request: &SqlRequest,
+    values: impl Fn(&R) -> Result<(Vec<Value>, usize), sqlx::Error>,
+) -> Result<SqlRows, ToolError> {
+    let mut rows = Rows::new(request);
+    while !rows.are_enough() {
+        let row = found.try_next().await;
+        let Some(row) = row.map_err(|error| failed(error, request))? else {
+            break;
+        };
+        rows.name(row.columns().iter().map(|column| column.name()));
+        let (values, bytes) = values(&row).map_err(|error| failed(error, request))?;
+        rows.push(values, bytes).map_err(|_| too_large(request))?;
+    }
+    Ok(rows.into_rows())
 }

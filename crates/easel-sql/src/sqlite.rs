@@ -1,6 +1,7 @@
 //! SQLite files of the operator's folder.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use easel_core::Value;
@@ -8,7 +9,7 @@ use easel_tools::ToolError;
 use easel_tools::sql::{SqlRequest, SqlRows};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, InterruptHandle, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::rows::Rows;
 use crate::text::hexadecimal;
@@ -17,12 +18,20 @@ use crate::{MOST_BYTES, name, too_large};
 /// How long a file that somebody writes to is waited for.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Stops the statement when it is dropped: when nobody waits for it any more.
-struct Stop(InterruptHandle);
+/// How often a statement looks whether anybody waits for it, in steps of SQLite.
+const LOOK_EVERY: i32 = 10_000;
 
-impl Drop for Stop {
-    fn drop(&mut self) {
-        self.0.interrupt();
+/// As long as this lives, somebody waits for the statement. To interrupt it from outside would not do: one that has not
+/// begun yet would not hear of it.
+#[derive(Default)]
+struct Waiting(Arc<()>);
+
+impl Waiting {
+    /// Lets a connection end what nobody waits for, begun or not.
+    fn watch(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let waiting = Arc::downgrade(&self.0);
+        let gone = move || waiting.strong_count() == 0;
+        connection.progress_handler(LOOK_EVERY, Some(gone))
     }
 }
 
@@ -32,11 +41,13 @@ pub(crate) async fn query(
     request: &SqlRequest,
 ) -> Result<SqlRows, ToolError> {
     let file = place(folder, request)?;
+    let waiting = Waiting::default();
     let connection = aside(request, move |request| {
         open(&file).map_err(|error| cannot_open(&error, request))
     })
     .await?;
-    let _stop = Stop(connection.get_interrupt_handle());
+    let watched = waiting.watch(&connection);
+    watched.map_err(|error| cannot_open(&error, request))?;
     aside(request, move |request| read(&connection, request)).await
 }
 
@@ -153,5 +164,22 @@ fn value(raw: ValueRef<'_>, json: bool, bytes: &mut usize) -> Value {
             *bytes += 2 * blob.len();
             Value::from(hexadecimal(blob))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_begins_when_nobody_waits_any_more_ends_at_once() {
+        let connection = Connection::open_in_memory().unwrap();
+        let waiting = Waiting::default();
+        waiting.watch(&connection).unwrap();
+        let count = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?) SELECT max(i) FROM n";
+        let run = |rows: i64| connection.query_row(count, [rows], |row| row.get::<_, i64>(0));
+        assert_eq!(run(100_000), Ok(100_000));
+        drop(waiting);
+        assert!(run(-1).is_err(), "without end");
     }
 }
