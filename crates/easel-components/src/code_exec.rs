@@ -14,7 +14,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::behaviour::Call;
-use crate::function::{Function, Outcome, Trouble};
+use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
 use crate::site::Site;
 use contract::{Contract, name_of_type};
@@ -59,19 +59,13 @@ impl Function for CodeExec {
         call: &'a Call,
     ) -> BoxFuture<'a, Result<Outcome, Trouble>> {
         async move {
-            let text = |name: &str| {
-                arguments
-                    .get(name)
-                    .map(Value::to_string)
-                    .unwrap_or_default()
-            };
-            let language = match text("lang").trim() {
+            let language = match text(&arguments, "lang").trim() {
                 "" => Language::Python,
                 name => name.parse()?,
             };
             let request = CodeRequest {
                 language,
-                script: text("script"),
+                script: text(&arguments, "script"),
                 arguments: match self.arguments.value(call) {
                     Value::Object(members) => Object::clone(&members),
                     _ => Object::new(),

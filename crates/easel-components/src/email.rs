@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use easel_catalog as catalog;
+use easel_core::Object;
 use easel_core::event::{Fault, Ports};
-use easel_core::{Object, Value};
 use easel_secrets::SinkKind;
 use easel_tools::mail::{Mail, MailServer};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::behaviour::Call;
-use crate::function::{Function, Outcome, Trouble};
+use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
 use crate::site::Site;
 
@@ -56,10 +56,7 @@ impl Function for Email {
         call: &'a Call,
     ) -> BoxFuture<'a, Result<Outcome, Trouble>> {
         async move {
-            let text = |name: &str| {
-                let given = arguments.get(name).filter(|value| !value.is_null());
-                given.map(Value::to_string).unwrap_or_default()
-            };
+            let text = |name: &str| text(&arguments, name);
             let to = text("to_email");
             if to.trim().is_empty() {
                 return Ok(outcome(false, "There is nobody to send it to."));

@@ -18,7 +18,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::behaviour::Call;
-use crate::function::{Function, Outcome, Trouble};
+use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
 use crate::site::Site;
 use guard::Guard;
@@ -81,10 +81,7 @@ impl Function for ExeSql {
         call: &'a Call,
     ) -> BoxFuture<'a, Result<Outcome, Trouble>> {
         async move {
-            let sql = arguments
-                .get("sql")
-                .map(Value::to_string)
-                .unwrap_or_default();
+            let sql = text(&arguments, "sql");
             let statements = statements::of(&sql, &self.db_type);
             if statements.is_empty() {
                 let text = "there is no SQL to run: `sql` is empty. Check what it refers to";

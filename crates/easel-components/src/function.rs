@@ -27,6 +27,12 @@ pub(crate) trait Function: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Outcome, Trouble>>;
 }
 
+/// The text of an argument; blank if nobody gave it.
+pub(crate) fn text(arguments: &Object, name: &str) -> String {
+    let given = arguments.get(name);
+    given.map(Value::to_string).unwrap_or_default()
+}
+
 /// What a function gives.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {

@@ -17,7 +17,7 @@ use indexmap::IndexSet;
 use crate::behaviour::Call;
 use crate::chat::ask::Asker;
 use crate::chat::settings::Settings;
-use crate::function::{Function, Outcome, Trouble};
+use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
 use crate::passages::Passages;
 use crate::site::Site;
@@ -85,10 +85,7 @@ impl Function for Retrieval {
         call: &'a Call,
     ) -> BoxFuture<'a, Result<Outcome, Trouble>> {
         async move {
-            let query = arguments
-                .get("query")
-                .map(Value::to_string)
-                .unwrap_or_default();
+            let query = text(&arguments, "query");
             let query = without_speaker(&query);
             if query.trim().is_empty() {
                 return Ok(self.nothing());
