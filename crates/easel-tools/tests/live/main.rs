@@ -4,6 +4,7 @@
     reason = "the helpers of these tests stop a test as its own lines do"
 )]
 
+mod asking;
 mod http;
 mod providers;
 mod sandbox;

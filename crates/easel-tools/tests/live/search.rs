@@ -9,7 +9,7 @@ use easel_tools::live::{Declaration, LiveSearch, SearchConfig};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
-use crate::providers::{answering, ask};
+use crate::asking::{answering, ask};
 use crate::server::{Server, raw, respond};
 
 /// A server that answers with these statuses in turn, the last one for ever.
