@@ -1,16 +1,16 @@
 //! The command line.
 
+mod age;
 mod agents;
 mod kb;
 mod keys;
 mod runs;
+mod world;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use easel_server::Settings;
 use easel_server::host::Busy;
@@ -18,10 +18,13 @@ use easel_server::rate::Rate;
 
 use crate::data::DataArguments;
 
+pub use age::Age;
 pub use agents::*;
 pub use kb::*;
 pub use keys::*;
 pub use runs::*;
+pub use world::WorldArguments;
+use world::perhaps_a_path;
 
 /// Run agent workflows drawn as canvases or written as graphs.
 #[derive(Debug, Parser)]
@@ -111,35 +114,6 @@ and as the first line of graph.yaml:
         /// The shell.
         shell: clap_complete::Shell,
     },
-}
-
-/// A span of time as one types it: `90s`, `30m`, `12h`, `7d`, `8w`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Age {
-    /// Its length in milliseconds.
-    pub milliseconds: i64,
-}
-
-impl FromStr for Age {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Age, String> {
-        let unit = match text.chars().last() {
-            Some('s') => 1,
-            Some('m') => 60,
-            Some('h') => 60 * 60,
-            Some('d') => 24 * 60 * 60,
-            Some('w') => 7 * 24 * 60 * 60,
-            _ => 0,
-        };
-        let count = text.get(..text.len().saturating_sub(1)).unwrap_or_default();
-        let count: Option<i64> = count.parse().ok().filter(|count| *count >= 0 && unit > 0);
-        let milliseconds = count.and_then(|count| count.checked_mul(unit * 1000));
-        match milliseconds {
-            Some(milliseconds) => Ok(Age { milliseconds }),
-            None => Err("write a number and s, m, h, d or w, such as 12h or 30d".to_owned()),
-        }
-    }
 }
 
 /// Arguments of `easel run`.
@@ -317,46 +291,6 @@ fn rate(text: &str) -> Result<Rate, String> {
             per: Duration::from_secs(seconds),
         }),
     }
-}
-
-/// Where models and tools are.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Models and tools")]
-pub struct WorldArguments {
-    /// The model that answers where the workflow names none, or one that is not configured: NAME@PROVIDER.
-    #[arg(long, value_name = "ID", env = "EASEL_MODEL")]
-    pub model: Option<String>,
-    /// Where --model is: an OpenAI-compatible server.
-    #[arg(long, value_name = "URL", env = "EASEL_BASE_URL")]
-    pub base_url: Option<String>,
-    /// Settings: models, providers, what tools may reach. Without it ./easel.toml is read if it is there.
-    #[arg(long, value_name = "FILE", env = "EASEL_CONFIG", value_hint = ValueHint::FilePath, value_parser = perhaps_a_path())]
-    pub config: Option<PathBuf>,
-    /// Answer models and tools from a file instead of the network. With --model, the tools only.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub world: Option<PathBuf>,
-}
-
-impl WorldArguments {
-    /// The model that is named.
-    pub fn model(&self) -> Option<&str> {
-        filled(&self.model)
-    }
-
-    /// Where it is.
-    pub fn base_url(&self) -> Option<&str> {
-        filled(&self.base_url)
-    }
-}
-
-/// What is blank is not given: a variable of the environment is often blanked to take it away.
-fn filled(text: &Option<String>) -> Option<&str> {
-    text.as_deref().filter(|text| !text.trim().is_empty())
-}
-
-/// Takes a path, a blank one too: see [`filled`].
-fn perhaps_a_path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Arguments of `easel check`.
