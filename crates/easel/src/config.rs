@@ -238,7 +238,7 @@ impl Config {
             ))
             .because(sentence(error.message()))
             .at(&name, &text, place)
-            .fix("docs/models.md lists the settings.")
+            .fix("docs/models.md lists the settings; those of search, code, sql and mail stand in the pages of these.")
         });
         let mut config = read?;
         config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -318,6 +318,7 @@ impl Config {
         let sandbox = RemoteSandbox::at(url).map_err(|error| {
             Problem::usage("The settings of [code] cannot be used.")
                 .because(sentence(&error.to_string()))
+                .fix("Write `sandbox` as http://HOST:PORT, or leave it out: scripts then run in the built-in sandbox.")
         })?;
         Ok(Arc::new(sandbox))
     }

@@ -275,10 +275,17 @@ fn summary(report: &Report) -> String {
 }
 
 async fn search(arguments: &SearchKb) -> Result<Exit, Problem> {
+    if arguments.query.trim().is_empty() {
+        return Err(
+            Problem::usage("There is nothing to look for: the query is blank.")
+                .fix("Write what to look for behind the name, in quotes if it has blanks."),
+        );
+    }
     let knowledge = of(&arguments.folder)?;
+    let names = std::iter::once(&arguments.name).chain(&arguments.others);
     let request = RetrievalRequest {
         query: arguments.query.clone(),
-        dataset_ids: arguments.names.clone(),
+        dataset_ids: names.cloned().collect(),
         top_n: arguments.top_n,
         similarity_threshold: arguments.threshold,
         keywords_similarity_weight: arguments.words,

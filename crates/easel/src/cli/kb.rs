@@ -93,19 +93,21 @@ pub struct AddKb {
 /// Arguments of `easel kb search`.
 #[derive(Args, Debug)]
 pub struct SearchKb {
-    /// The knowledge base; several are parted by commas.
-    #[arg(value_delimiter = ',', required = true)]
-    pub names: Vec<String>,
+    /// The knowledge base.
+    pub name: String,
     /// What to look for.
     pub query: String,
+    /// Another knowledge base to search at the same time. May be repeated.
+    #[arg(long = "and", value_name = "NAME")]
+    pub others: Vec<String>,
     /// Passages at most.
     #[arg(long, short = 'n', default_value_t = 8)]
     pub top_n: u32,
     /// Passages below this similarity, 0 to 1, are left out.
-    #[arg(long, default_value_t = 0.2)]
+    #[arg(long, default_value_t = 0.2, value_parser = share)]
     pub threshold: f64,
     /// The weight of words, 0 to 1; vectors weigh the rest.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = share)]
     pub words: f64,
     /// Print one JSON object.
     #[arg(long)]
@@ -123,6 +125,12 @@ pub struct RmKb {
     pub document: Option<String>,
     #[command(flatten)]
     pub folder: FolderArguments,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok();
+    let share = share.filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 1, such as 0.3".to_owned())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

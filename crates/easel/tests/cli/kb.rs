@@ -92,6 +92,25 @@ fn a_document_that_cannot_be_read_is_told_and_the_others_are_added() {
 }
 
 #[test]
+fn what_cannot_be_searched_is_refused_with_what_to_write() {
+    let desk = handbook();
+    desk.easel(&["kb", "new", "a,b"]);
+    desk.easel(&["kb", "new", "other"]);
+    desk.easel(&["kb", "add", "a,b", "docs"]);
+    let found = desk.easel(&["kb", "search", "a,b", "leave", "--and", "other"]);
+    assert!(found.out.contains("28 days"), "{}{}", found.out, found.err);
+    for (arguments, said) in [
+        (vec!["a,b", " "], "the query is blank"),
+        (vec!["a,b", "leave", "--threshold", "nan"], "from 0 to 1"),
+        (vec!["a,b", "leave", "--words", "7"], "from 0 to 1"),
+    ] {
+        let refused = desk.easel(&[vec!["kb", "search"], arguments].concat());
+        assert_eq!(refused.code, 2, "{}", refused.out);
+        assert!(refused.err.contains(said), "{}", refused.err);
+    }
+}
+
+#[test]
 fn retrieval_finds_what_was_added() {
     let desk = handbook();
     desk.json("ask.json", &looks_up("handbook"));
