@@ -13,6 +13,7 @@ use easel_tools::code::{Artifact, CodeOutcome, CodeRequest, Language};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use crate::artifact::link;
 use crate::behaviour::Call;
 use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
@@ -180,25 +181,6 @@ fn sorted(value: &Value) -> serde_json::Value {
         }
         other => other.to_json(),
     }
-}
-
-/// A file as a link: its content stands in the address.
-fn link(file: &Artifact) -> Value {
-    let members = [
-        ("name", Value::from(&*file.name)),
-        (
-            "url",
-            Value::from(format!(
-                "data:{};base64,{}",
-                file.mime_type, file.content_b64
-            )),
-        ),
-        ("mime_type", Value::from(&*file.mime_type)),
-        ("size", Value::from(file.size)),
-    ];
-    Value::from(Object::from_iter(
-        members.map(|(name, value)| (Arc::from(name), value)),
-    ))
 }
 
 /// A link in Markdown.

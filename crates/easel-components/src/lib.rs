@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod agent;
+mod artifact;
 mod begin;
 mod behaviour;
 mod builtin;
@@ -27,6 +28,7 @@ mod invoke;
 mod jinja;
 mod later;
 mod list_operations;
+mod mcp;
 mod message;
 mod models_and_tools;
 mod parameters;

@@ -92,7 +92,7 @@ pub struct CodeResult {
     pub type_name: String,
 }
 
-/// A file that a script left behind.
+/// A file that a script or another tool made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// The file name, without folders.

@@ -23,6 +23,8 @@ pub enum Capability {
     Memory,
     /// Mail.
     Mail,
+    /// MCP servers.
+    Mcp,
 }
 
 impl Capability {
@@ -37,6 +39,7 @@ impl Capability {
             Capability::Files => "file storage",
             Capability::Memory => "memory",
             Capability::Mail => "mail",
+            Capability::Mcp => "MCP server",
         }
     }
 
@@ -52,6 +55,9 @@ impl Capability {
             Capability::Files => "connect a file store",
             Capability::Memory => "connect a memory store",
             Capability::Mail => "connect a mail sender",
+            Capability::Mcp => {
+                "name it under [mcp] in easel.toml, or connect a client of MCP servers"
+            }
         }
     }
 }

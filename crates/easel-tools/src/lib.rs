@@ -20,6 +20,7 @@ pub mod http;
 #[cfg(feature = "http")]
 pub mod live;
 pub mod mail;
+pub mod mcp;
 pub mod memory;
 pub mod references;
 pub mod retrieval;

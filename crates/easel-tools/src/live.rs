@@ -11,7 +11,7 @@ mod resolve;
 mod sandbox;
 mod search;
 
-pub use exchange::{HttpConfig, LiveHttp};
+pub use exchange::{HttpConfig, LiveHttp, failure_of};
 pub use resolve::resolve_host;
 pub use sandbox::RemoteSandbox;
 pub use search::{Declaration, DeclarationError, LiveSearch, SearchConfig};

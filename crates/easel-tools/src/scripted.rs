@@ -39,18 +39,20 @@ use crate::search::{SearchRequest, SearchResults, WebSearch, providers};
 use crate::sql::{SqlRequest, SqlRows, SqlRunner};
 use crate::world::World;
 
+mod mcp;
 pub mod script;
 
 pub use script::Script;
 use script::{
-    CodeRule, FinanceRule, HttpRule, MailRule, MemoryRule, RetrievalRule, Rules, SearchRule,
-    SqlRule,
+    CodeRule, FinanceRule, HttpRule, MailRule, McpRule, MemoryRule, RetrievalRule, Rules,
+    SearchRule, SqlRule,
 };
 
 /// A world that answers from a [`Script`]. Clones share the counters and the log.
 #[derive(Clone, Debug)]
 pub struct ScriptedWorld {
     state: Arc<Mutex<State>>,
+    servers: Arc<mcp::Servers>,
 }
 
 #[derive(Debug)]
@@ -63,6 +65,7 @@ struct State {
     sql: Rules<SqlRule>,
     http: Rules<HttpRule>,
     mail: Rules<MailRule>,
+    mcp: Rules<McpRule>,
     files: indexmap::IndexMap<String, String>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
@@ -80,12 +83,14 @@ impl ScriptedWorld {
             sql: Rules::new(script.sql),
             http: Rules::new(script.http),
             mail: Rules::new(script.mail),
+            mcp: Rules::new(script.mcp),
             files: script.files,
             missing_datasets: script.missing_datasets,
             calls: Vec::new(),
         };
         ScriptedWorld {
             state: Arc::new(Mutex::new(state)),
+            servers: Arc::new(mcp::Servers::new(&script.mcp_servers)),
         }
     }
 
@@ -100,6 +105,7 @@ impl ScriptedWorld {
             http: one.clone(),
             files: one.clone(),
             mail: one.clone(),
+            mcp: one.clone(),
             memory: one,
         }
     }
@@ -121,6 +127,7 @@ impl ScriptedWorld {
             state.sql.uses(),
             state.http.uses(),
             state.mail.uses(),
+            state.mcp.uses(),
         ]
     }
 
@@ -137,6 +144,7 @@ impl ScriptedWorld {
         state.sql.set_uses(next());
         state.http.set_uses(next());
         state.mail.set_uses(next());
+        state.mcp.set_uses(next());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

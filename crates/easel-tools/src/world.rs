@@ -11,6 +11,7 @@ use crate::error::{Capability, ToolError};
 use crate::files::{FileContent, FileRequest, FileStore};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
 use crate::mail::{Mail, MailSender};
+use crate::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
 use crate::memory::{MemoryQuery, MemorySave, MemoryStore};
 use crate::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use crate::search::{SearchRequest, SearchResults, WebSearch};
@@ -37,6 +38,8 @@ pub struct World {
     pub memory: Arc<dyn MemoryStore>,
     /// Mail.
     pub mail: Arc<dyn MailSender>,
+    /// MCP servers.
+    pub mcp: Arc<dyn McpServers>,
 }
 
 impl World {
@@ -51,6 +54,7 @@ impl World {
             files: Arc::new(Unconfigured),
             memory: Arc::new(Unconfigured),
             mail: Arc::new(Unconfigured),
+            mcp: Arc::new(Unconfigured),
         }
     }
 }
@@ -112,6 +116,20 @@ impl FileStore for Unconfigured {
 impl MailSender for Unconfigured {
     fn deliver(&self, _: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
         absent(Capability::Mail)
+    }
+}
+
+impl McpServers for Unconfigured {
+    fn servers(&self) -> &[Arc<McpServer>] {
+        &[]
+    }
+
+    fn tools(&self, _: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
+        absent(Capability::Mcp)
+    }
+
+    fn call(&self, _: McpVisit, _: McpCall) -> BoxFuture<'_, Result<McpAnswer, ToolError>> {
+        absent(Capability::Mcp)
     }
 }
 

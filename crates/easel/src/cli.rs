@@ -4,6 +4,7 @@ mod age;
 mod agents;
 mod kb;
 mod keys;
+mod mcp;
 mod runs;
 mod world;
 
@@ -22,6 +23,7 @@ pub use age::Age;
 pub use agents::*;
 pub use kb::*;
 pub use keys::*;
+pub use mcp::*;
 pub use runs::*;
 pub use world::WorldArguments;
 use world::perhaps_a_path;
@@ -102,6 +104,9 @@ and as the first line of graph.yaml:
     /// Keep documents for Retrieval: add them, list them, search them.
     #[command(subcommand)]
     Kb(KbCommand),
+    /// Look at MCP servers: list them and their tools, call a tool.
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use easel_mail::{MailConfig, Mailer};
+use easel_mcp::McpClients;
 use easel_runtime::SandboxedCode;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
@@ -12,7 +13,7 @@ use easel_runtime::secrets::Resolver;
 use easel_runtime::tools::World;
 use easel_runtime::tools::code::CodeRunner;
 use easel_runtime::tools::guard::Allow;
-use easel_runtime::tools::live::{self, HttpConfig, RemoteSandbox};
+use easel_runtime::tools::live::{self, HttpConfig, LiveHttp, RemoteSandbox};
 use easel_server::telemetry::TraceSettings;
 use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
@@ -24,8 +25,10 @@ use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
 
+mod mcp;
 mod search;
 
+pub use mcp::McpSettings;
 pub use search::SearchSettings;
 
 /// `easel.toml`.
@@ -50,6 +53,8 @@ pub struct Config {
     pub telemetry: TelemetrySettings,
     /// How search providers are asked.
     pub search: SearchSettings,
+    /// Which MCP servers there are.
+    pub mcp: McpSettings,
     /// The folder of the file: what it names is looked for there.
     #[serde(skip)]
     folder: PathBuf,
@@ -323,31 +328,44 @@ impl Config {
         Ok(Arc::new(sandbox))
     }
 
-    /// The tools that reach out.
-    pub fn world(&self) -> Result<World, Problem> {
-        let unusable = |error: String| {
-            Problem::usage("The settings of [http] cannot be used.").because(sentence(&error))
-        };
+    /// The way to MCP servers.
+    pub fn mcp(&self) -> Result<McpClients, Problem> {
+        let http =
+            LiveHttp::new(self.http()?).map_err(|error| unusable_http(&error.to_string()))?;
+        Ok(McpClients::new(self.mcp.servers(&self.folder)?, http))
+    }
+
+    /// What HTTP requests may reach.
+    fn http(&self) -> Result<HttpConfig, Problem> {
         let allow = Allow::parse(self.http.allow.iter().map(String::as_str));
-        let allow = allow.map_err(|error| unusable(error.to_string()))?;
-        let databases = Databases::new(DatabaseConfig {
-            allow: allow.clone(),
-            files: self.sql.files.clone(),
-        });
-        let mailer = self.mailer(&allow)?;
-        let http = HttpConfig {
-            allow,
+        Ok(HttpConfig {
+            allow: allow.map_err(|error| unusable_http(&error.to_string()))?,
             proxy: self.http.proxy.clone(),
             ..HttpConfig::default()
-        };
+        })
+    }
+
+    /// The tools that reach out.
+    pub fn world(&self) -> Result<World, Problem> {
+        let http = self.http()?;
+        let databases = Databases::new(DatabaseConfig {
+            allow: http.allow.clone(),
+            files: self.sql.files.clone(),
+        });
+        let mailer = self.mailer(&http.allow)?;
         let world = live::world(http, self.search.config(&self.folder)?);
         Ok(World {
             sql: Arc::new(databases),
             code: self.code()?,
             mail: Arc::new(mailer),
-            ..world.map_err(|error| unusable(error.to_string()))?
+            mcp: Arc::new(self.mcp()?),
+            ..world.map_err(|error| unusable_http(&error.to_string()))?
         })
     }
+}
+
+fn unusable_http(error: &str) -> Problem {
+    Problem::usage("The settings of [http] cannot be used.").because(sentence(error))
 }
 
 fn is_set(name: &str) -> bool {

@@ -29,6 +29,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-knowledge", &["easel-core", "easel-tools"]),
     ("easel-sandbox", &["easel-core"]),
     ("easel-mail", &["easel-secrets", "easel-tools"]),
+    ("easel-mcp", &["easel-core", "easel-tools"]),
     ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
     (
         "easel-components",
@@ -78,6 +79,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-runtime",
             "easel-knowledge",
             "easel-mail",
+            "easel-mcp",
             "easel-sql",
             "easel-store",
             "easel-server",

@@ -9,6 +9,7 @@ use easel_tools::contract::{ArgumentCheck, offered_name};
 use futures::future::{Either, select};
 
 use crate::behaviour::Call;
+use crate::mcp;
 use crate::site::Site;
 use crate::tool::{Tool, ToolAnswer, ToolSite};
 
@@ -101,12 +102,11 @@ impl Toolbox {
                 ),
             }
         }
-        let servers = site.items("mcp").iter();
-        let mut wanted = servers.filter(|server| server.get("tools").is_some_and(Value::is_truthy));
-        if wanted.next().is_some() {
-            let text =
-                "Tools of MCP servers were left out: this version does not connect to them yet.";
-            toolbox.left_out.push(text.into());
+        for entry in site.items("mcp") {
+            match mcp::tools_of(entry) {
+                Ok(tools) => toolbox.add_all(tools),
+                Err(told) => toolbox.left_out.push(told.into()),
+            }
         }
         Ok(toolbox)
     }
@@ -119,6 +119,14 @@ impl Toolbox {
             toolbox.push(tool, spec, limit_s);
         }
         toolbox
+    }
+
+    /// Tools of a server: their numbers go on from those before them.
+    fn add_all(&mut self, tools: Vec<Arc<dyn Tool>>) {
+        for tool in tools {
+            let index = self.tools.len();
+            self.add(tool, index, None);
+        }
     }
 
     fn add(&mut self, tool: Arc<dyn Tool>, index: usize, limit_s: Option<f64>) {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use easel_core::Value;
 use easel_core::event::{Completion, Fault};
 use easel_models::{ChatReply, Message};
+use futures::future::try_join_all;
 
 use super::arguments::Arguments;
 use super::asking::{said, settings};
 use super::gives;
 use super::prompt::{Prompt, STEP};
 use super::submit::Shape;
-use super::tools::{self, Bound, Named};
+use super::tools::{self, Bound, Wanted};
 use crate::agent::rounds::{self, Haul};
 use crate::agent::toolbox::Toolbox;
 use crate::behaviour::{Behaviour, Call, Prepared, Run};
@@ -41,7 +42,7 @@ struct Model {
     style: Style,
     settings: Settings,
     prompt: Prompt,
-    tools: Vec<Named>,
+    tools: Vec<Wanted>,
     arguments: Arguments,
     /// Settings of its tools, which the tools read by themselves.
     tool_settings: Arguments,
@@ -118,9 +119,10 @@ impl Model {
         if let (Style::Once, Some(shape)) = (self.style, &self.shape) {
             return Ok((shape.ask(asker, messages).await?, Vec::new()));
         }
-        let tools = self.tools.iter().map(|named| {
+        let found = self.tools.iter().map(|wanted| wanted.found(asker.call));
+        let tools = try_join_all(found).await?.into_iter().map(|named| {
             let limit_s = named.limit_s;
-            let tool: Arc<dyn crate::tool::Tool> = Arc::new(Bound::new(named.clone(), &bound));
+            let tool: Arc<dyn crate::tool::Tool> = Arc::new(Bound::new(named, &bound));
             (tool, limit_s)
         });
         let toolbox = Toolbox::of(tools);
@@ -171,7 +173,7 @@ impl Model {
 
     /// The report of a model that calls `finish`, which is no tool of the node.
     fn report(&self, reply: &ChatReply) -> Option<String> {
-        let has_one = self.tools.iter().any(|named| *named.spec.name == *FINISH);
+        let has_one = self.tools.iter().any(|wanted| **wanted.name() == *FINISH);
         let call = reply
             .tool_calls
             .iter()

@@ -10,12 +10,12 @@ use easel_tools::contract::ArgumentCheck;
 use super::arguments::{self, Arguments, Rendered, is_secret};
 use super::gives;
 use super::keywords::Keywords;
-use super::tools::{self, Named, noted, without};
+use super::tools::{self, Named, Wanted, noted, without};
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
 use crate::site::{SETTINGS, Site};
 
 struct Tool {
-    named: Named,
+    wanted: Wanted,
     keywords: Keywords,
     arguments: Arguments,
     /// Settings of the tool, which it reads by itself.
@@ -29,7 +29,7 @@ pub(super) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
         return Err(Fault::new("bad_parameter", message));
     }
     Ok(Arc::new(Tool {
-        named: tools::find(node, name)?,
+        wanted: tools::find(node, name)?,
         keywords: Keywords::read(node),
         arguments: Arguments::read(node, "tool_args"),
         settings: Arguments::read(node, SETTINGS),
@@ -45,6 +45,7 @@ impl Behaviour for Tool {
 impl Tool {
     async fn call(&self, call: &Call) -> Result<Completion, Failure> {
         let written = self.arguments.render(call)?;
+        let named = self.wanted.found(call).await?;
         self.settings.render(call)?;
         let (open, sealed): (Rendered, Rendered) = written
             .into_iter()
@@ -53,16 +54,16 @@ impl Tool {
         // What did not run has nothing to say to a tool.
         all.retain(|_, value| !value.is_null());
         all.extend(arguments::shown(&open));
-        let shown = self.checked(all, &sealed, call)?;
+        let shown = checked(&named, all, &sealed, call)?;
         let mut told = shown.clone();
         told.extend(arguments::shown(&sealed));
         let mut arguments = shown;
-        let door = call.door(SinkKind::Tool, &self.named.spec.name);
+        let door = call.door(SinkKind::Tool, &named.spec.name);
         for (name, argument) in &sealed {
             arguments.insert(name.clone(), arguments::open(argument, call, &door)?);
         }
-        let name = &self.named.spec.name;
-        let answer = noted(name, told, call, self.named.tool.call(arguments, call)).await;
+        let name = &named.spec.name;
+        let answer = noted(name, told, call, named.tool.call(arguments, call)).await;
         if answer.failed {
             let node = &call.node().draft.name;
             let message = format!("\"{node}\" failed: the tool {name} says: {}", answer.text);
@@ -79,30 +80,30 @@ impl Tool {
             ..Completion::default()
         })
     }
+}
 
-    /// Those of the arguments that the tool takes, with the types it takes them in.
-    fn checked(&self, all: Object, sealed: &Rendered, call: &Call) -> Result<Object, Fault> {
-        let schema = &self.named.spec.parameters;
-        let known = schema.get("properties").and_then(Value::as_object);
-        let anything = schema
-            .get("additionalProperties")
-            .is_some_and(Value::is_truthy);
-        let taken = all.into_iter().filter(|(name, _)| {
-            let known = known.is_some_and(|known| known.contains_key(name));
-            (known || anything) && !sealed.contains_key(name)
-        });
-        let taken: Object = taken.collect();
-        let open = without(schema, &|name| sealed.contains_key(name));
-        let Ok(check) = ArgumentCheck::new(&self.named.spec.name, &open) else {
-            return Ok(taken);
-        };
-        check.check(taken).map_err(|complaint| {
-            let (node, tool) = (&call.node().draft.name, &self.named.spec.name);
-            let message = format!(
-                "\"{node}\" cannot call the tool {tool}: {}. Give it in tool_args, as an input or from a dependency of that name.",
-                complaint.replace('\n', "; ")
-            );
-            Fault::new("bad_arguments", message).without_trace()
-        })
-    }
+/// Those of the arguments that the tool takes, with the types it takes them in.
+fn checked(named: &Named, all: Object, sealed: &Rendered, call: &Call) -> Result<Object, Fault> {
+    let schema = &named.spec.parameters;
+    let known = schema.get("properties").and_then(Value::as_object);
+    let anything = schema
+        .get("additionalProperties")
+        .is_some_and(Value::is_truthy);
+    let taken = all.into_iter().filter(|(name, _)| {
+        let known = known.is_some_and(|known| known.contains_key(name));
+        (known || anything) && !sealed.contains_key(name)
+    });
+    let taken: Object = taken.collect();
+    let open = without(schema, &|name| sealed.contains_key(name));
+    let Ok(check) = ArgumentCheck::new(&named.spec.name, &open) else {
+        return Ok(taken);
+    };
+    check.check(taken).map_err(|complaint| {
+        let (node, tool) = (&call.node().draft.name, &named.spec.name);
+        let message = format!(
+            "\"{node}\" cannot call the tool {tool}: {}. Give it in tool_args, as an input or from a dependency of that name.",
+            complaint.replace('\n', "; ")
+        );
+        Fault::new("bad_arguments", message).without_trace()
+    })
 }

@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 
 use super::arguments::{self, Rendered, is_secret};
 use crate::behaviour::{Call, Note, Prepared};
+use crate::mcp;
 use crate::site::{SETTINGS, Site};
 use crate::tool::{Tool, ToolAnswer, ToolSite};
 
@@ -24,17 +25,59 @@ pub(super) struct Named {
     pub limit_s: Option<f64>,
 }
 
+/// A tool as a node names it.
+#[derive(Clone)]
+pub(super) enum Wanted {
+    /// A component's.
+    Known(Named),
+    /// No component's: one of an MCP server, if there is one of that name. Servers are asked when the node runs.
+    Elsewhere(Arc<str>),
+}
+
+impl Wanted {
+    /// The name by which the node and its model know it.
+    pub fn name(&self) -> &Arc<str> {
+        match self {
+            Wanted::Known(named) => &named.spec.name,
+            Wanted::Elsewhere(name) => name,
+        }
+    }
+
+    /// The tool.
+    ///
+    /// Errors: there is none of that name, or a server cannot be asked.
+    pub async fn found(&self, call: &Call) -> Result<Named, Fault> {
+        let name = match self {
+            Wanted::Known(named) => return Ok(named.clone()),
+            Wanted::Elsewhere(name) => name,
+        };
+        let Some(tool) = mcp::named(call, name).await? else {
+            let shown = &call.node().draft.name;
+            let message = format!(
+                "\"{shown}\" names the tool {name}, and there is none of that name. `easel components` lists those that there \
+                 are, `easel mcp list` those of MCP servers."
+            );
+            return Err(Fault::new("unknown_tool", message));
+        };
+        Ok(Named {
+            spec: ToolSpec {
+                name: name.clone(),
+                ..tool.spec()
+            },
+            tool,
+            limit_s: None,
+        })
+    }
+}
+
 /// Finds the tool of that name: of a component, or of the function that a component is to models. Its settings are the
 /// component's parameters.
 ///
-/// Errors: there is no such tool, or it cannot run with its settings.
-pub(super) fn find(node: Prepared<'_>, name: &str) -> Result<Named, Fault> {
+/// Errors: it cannot run with its settings.
+pub(super) fn find(node: Prepared<'_>, name: &str) -> Result<Wanted, Fault> {
     let shown = &node.node.draft.name;
     let Some(component) = node.registry.tool(name) else {
-        let message = format!(
-            "\"{shown}\" names the tool {name}, and there is none of that name. `easel components` lists those that there are."
-        );
-        return Err(Fault::new("unknown_tool", message));
+        return Ok(Wanted::Elsewhere(name.into()));
     };
     let table = component.table();
     let settings = Site::of_node(node).get(SETTINGS);
@@ -64,11 +107,11 @@ pub(super) fn find(node: Prepared<'_>, name: &str) -> Result<Named, Fault> {
         let message = format!("\"{shown}\" names {name}, which is no tool.");
         Err(Fault::new("unknown_tool", message))
     })?;
-    Ok(Named {
+    Ok(Wanted::Known(Named {
         spec: tool.spec(),
         tool,
         limit_s,
-    })
+    }))
 }
 
 /// A tool with the arguments that are bound to it for one attempt: its model is not offered them, and they win.

@@ -96,6 +96,21 @@ impl LiveHttp {
         ready(&self.guarded, || build(&self.config, Some(resolver), None))
     }
 
+    /// A client for a library that makes its own requests, all to that address. It follows no redirects. A `trusted` address
+    /// may be a private one; any other goes through the guard.
+    ///
+    /// Errors: the address may not be reached, or the machine's TLS cannot be used.
+    pub fn client(&self, url: &str, trusted: bool) -> Result<Client, ToolError> {
+        let client = match trusted {
+            true => self.open()?,
+            false => match check_url(url, &self.allow)?.1 {
+                Cleared::AllowedName(_) => self.open()?,
+                Cleared::Name(_) | Cleared::Address(_) => self.guarded()?,
+            },
+        };
+        Ok(client.clone())
+    }
+
     /// The response of the last hop, and the place it came from.
     async fn exchange(&self, request: &HttpRequest) -> Result<(Response, String), ToolError> {
         let through = self.proxy_client(request.proxy.as_deref())?;
@@ -402,8 +417,12 @@ fn build(
 
 /// What a client's error means for the run.
 fn failure(error: reqwest::Error, place: &str) -> ToolError {
-    let error = error.without_url();
-    let mut innermost: &dyn Error = &error;
+    failure_of(&error.without_url(), place)
+}
+
+/// What an error of a client that [`LiveHttp::client`] gave means for the run; `place` is whom it asked.
+pub fn failure_of(error: &reqwest::Error, place: &str) -> ToolError {
+    let mut innermost: &dyn Error = error;
     while let Some(source) = innermost.source() {
         // The resolver's own words, wrapped by the client.
         if let Some(refused) = source.downcast_ref::<GuardError>() {

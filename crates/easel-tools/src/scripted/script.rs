@@ -27,6 +27,10 @@ pub struct Script {
     pub http: Vec<HttpRule>,
     /// What mail servers say; no match: the mail is taken.
     pub mail: Vec<MailRule>,
+    /// Answers of tools of MCP servers; no match: the call fails.
+    pub mcp: Vec<McpRule>,
+    /// The MCP servers there are, by name.
+    pub mcp_servers: IndexMap<String, McpServerScript>,
     /// Texts of uploaded files by id.
     pub files: IndexMap<String, String>,
     /// Datasets that do not exist.
@@ -157,6 +161,47 @@ pub struct MailRule {
     pub error: Option<String>,
 }
 
+/// What a tool of an MCP server answers, or a server that does not.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct McpRule {
+    /// When the rule applies; `contains` looks at the tool's name.
+    #[serde(rename = "match")]
+    pub when: Match,
+    /// How often it applies; absent: always.
+    pub times: Option<u64>,
+    /// What it says.
+    pub text: String,
+    /// True if it says that it failed.
+    pub failed: bool,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+/// An MCP server and its tools.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct McpServerScript {
+    /// The ids by which canvases know it.
+    pub ids: Vec<String>,
+    /// Its tools.
+    pub tools: Vec<McpToolScript>,
+}
+
+/// A tool of an MCP server.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct McpToolScript {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// A JSON Schema of its arguments; absent: it takes none.
+    pub parameters: Option<Value>,
+    /// True if it changes nothing.
+    pub reads_only: bool,
+}
+
 /// A response, or a connection that does not come about.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -210,7 +255,8 @@ rules!(
     CodeRule,
     SqlRule,
     HttpRule,
-    MailRule
+    MailRule,
+    McpRule
 );
 
 /// A list of rules and how often each has answered.

@@ -242,6 +242,19 @@ impl Tape {
         self.name("files", id, text.into());
     }
 
+    /// Keeps an MCP server, with its tools once they were asked for.
+    fn server(&self, name: &str, ids: &[Arc<str>], tools: Option<Json>) {
+        let tools = tools.or_else(|| self.named("mcp_servers", name)?.get("tools").cloned());
+        let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
+        let tools = tools.unwrap_or_else(|| json!([]));
+        self.name("mcp_servers", name, json!({"ids": ids, "tools": tools}));
+    }
+
+    fn named(&self, section: &str, name: &str) -> Option<Json> {
+        let sections = self.sections.lock().unwrap_or_else(PoisonError::into_inner);
+        sections.get(section)?.get(name).cloned()
+    }
+
     fn name(&self, section: &str, name: &str, value: Json) {
         let mut sections = self.sections.lock().unwrap_or_else(PoisonError::into_inner);
         let named = sections.entry(section).or_insert_with(|| json!({}));

@@ -19,6 +19,7 @@ use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
 use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
+use easel_runtime::tools::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
 use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch};
@@ -117,6 +118,7 @@ impl Watch {
             http: watched.clone(),
             files: watched.clone(),
             mail: watched.clone(),
+            mcp: watched.clone(),
             memory: watched,
         }
     }
@@ -329,6 +331,20 @@ impl HttpSender for Watched {
 impl MailSender for Watched {
     fn deliver(&self, mail: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
         self.call("mail", |world| world.mail.deliver(mail))
+    }
+}
+
+impl McpServers for Watched {
+    fn servers(&self) -> &[Arc<McpServer>] {
+        self.world.mcp.servers()
+    }
+
+    fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
+        self.world.mcp.tools(visit)
+    }
+
+    fn call(&self, visit: McpVisit, call: McpCall) -> BoxFuture<'_, Result<McpAnswer, ToolError>> {
+        self.call("mcp", |world| world.mcp.call(visit, call))
     }
 }
 

@@ -6,6 +6,7 @@ use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
 use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
+use easel_runtime::tools::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
 use easel_runtime::tools::retrieval::{RetrievalRequest, Retrieved, Retriever};
 use easel_runtime::tools::search::{SearchRequest, SearchResults, WebSearch, providers};
@@ -18,7 +19,7 @@ use serde_json::{Value as Json, json};
 use super::Tape;
 
 /// The sections of `llm.json` that answer tools.
-pub const SECTIONS: [&str; 8] = [
+pub const SECTIONS: [&str; 9] = [
     "retrieval",
     "search",
     "finance",
@@ -27,6 +28,7 @@ pub const SECTIONS: [&str; 8] = [
     "http",
     "memory",
     "mail",
+    "mcp",
 ];
 
 /// A world that is passed on to, and recorded.
@@ -43,6 +45,7 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         http: recorded.clone(),
         files: recorded.clone(),
         mail: recorded.clone(),
+        mcp: recorded.clone(),
         memory: recorded,
     }
 }
@@ -164,6 +167,45 @@ impl MailSender for Recorded {
         let when = contains(&*mail.subject);
         let call = self.world.mail.deliver(mail);
         self.record("mail", when, call, |()| json!({}))
+    }
+}
+
+impl McpServers for Recorded {
+    fn servers(&self) -> &[Arc<McpServer>] {
+        self.world.mcp.servers()
+    }
+
+    fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
+        let server = visit.server.clone();
+        let call = self.world.mcp.tools(visit);
+        async move {
+            let tools = call.await?;
+            let listed = tools.iter().map(|tool| {
+                json!({
+                    "name": &*tool.name,
+                    "description": &*tool.description,
+                    "parameters": tool.parameters.to_json(),
+                    "reads_only": tool.reads_only,
+                })
+            });
+            let listed = listed.collect::<Vec<Json>>().into();
+            self.tape.server(&server.name, &server.ids, Some(listed));
+            Ok(tools)
+        }
+        .boxed()
+    }
+
+    fn call(&self, visit: McpVisit, call: McpCall) -> BoxFuture<'_, Result<McpAnswer, ToolError>> {
+        self.tape
+            .server(&visit.server.name, &visit.server.ids, None);
+        let when = contains(&*call.tool);
+        let call = self.world.mcp.call(visit, call);
+        self.record(
+            "mcp",
+            when,
+            call,
+            |answer| json!({"text": answer.text, "failed": answer.failed}),
+        )
     }
 }
 
