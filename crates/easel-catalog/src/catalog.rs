@@ -19,6 +19,8 @@ pub struct Catalog {
     components: Vec<Arc<Component>>,
     /// Lower-case names and aliases.
     by_name: HashMap<String, usize>,
+    /// Whether there are tools that are no components.
+    tools_elsewhere: bool,
 }
 
 /// Why a component was not added to a catalogue.
@@ -60,6 +62,18 @@ impl Catalog {
             catalog
         });
         &BUILTIN
+    }
+
+    /// Says that there are tools beside those of components: MCP servers, which are asked for theirs when a node runs.
+    pub fn expect_tools_elsewhere(&mut self) {
+        self.tools_elsewhere = true;
+    }
+
+    /// Whether a tool of that name may be somewhere else than here. `mcp__SERVER__TOOL` names one of an MCP server in any
+    /// case.
+    pub fn may_be_elsewhere(&self, tool: &str) -> bool {
+        let of_server = tool.strip_prefix("mcp__");
+        self.tools_elsewhere || of_server.is_some_and(|rest| rest.contains("__"))
     }
 
     /// Adds a component after the others.

@@ -240,3 +240,6 @@ fn described(server: &Arc<McpServer>, tool: &McpTool) -> Arc<dyn Tool> {
         parameters: tool.parameters.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests;

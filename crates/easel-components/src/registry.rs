@@ -51,6 +51,11 @@ impl Registry {
         }
     }
 
+    /// Says that there are MCP servers, so that a graph may name tools that are no components.
+    pub fn expect_tools_elsewhere(&mut self) {
+        self.catalog.expect_tools_elsewhere();
+    }
+
     /// Puts something around the behaviour of every node that is prepared from here on.
     pub fn put_around(&mut self, around: Around) {
         self.around = Some(around);

@@ -294,12 +294,16 @@ impl Builder {
         if let Some(around) = self.around {
             registry.put_around(around);
         }
+        let world = self.world.unwrap_or_else(World::none);
+        if !world.mcp.servers().is_empty() {
+            registry.expect_tools_elsewhere();
+        }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let services = Services {
             models: self
                 .model
                 .unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
-            world: self.world.unwrap_or_else(World::none),
+            world,
             clock: clock.clone(),
         };
         Ok(Arc::new(Engine {

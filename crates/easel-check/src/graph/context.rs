@@ -78,6 +78,11 @@ impl<'a> Context<'a> {
         Some((table, table.tool.as_ref()?))
     }
 
+    /// Whether a tool of that name may be an MCP server's.
+    pub fn may_be_elsewhere(&self, name: &str) -> bool {
+        self.graph.catalog.may_be_elsewhere(name)
+    }
+
     /// Everything that a tool can be named by.
     pub fn tool_names(&self) -> impl Iterator<Item = &'a str> {
         let tables = self.graph.catalog.iter();

@@ -20,7 +20,7 @@ use crate::rules::listed;
 pub(super) fn report_errors(context: &Context<'_>, findings: &mut Findings) {
     for here in context.nodes().filter(|here| takes_tools(here.node)) {
         for name in &here.node.tools {
-            if context.tool(name).is_none() {
+            if context.tool(name).is_none() && !context.may_be_elsewhere(name) {
                 unknown(context, here.node, name, findings);
             }
         }

@@ -233,7 +233,7 @@ fn what_nested_agents_used_counts_when_the_attempt_fails() {
 #[test]
 fn tools_this_version_does_not_run_are_left_out() {
     let tools = json!([{"component_name": "Bing", "params": {}}, {"component_name": "Nonsense", "params": {}}, retrieval()]);
-    let tried = agent(json!({"tools": tools, "mcp": [{"mcp_id": "s", "tools": {"a": {}}}]}))
+    let tried = agent(json!({"tools": tools, "mcp": [{"tools": {"a": {}}}]}))
         .model(json!({"default_reply": "ok"}))
         .run();
     let tools: Vec<&str> = tried.requests["X"][0]

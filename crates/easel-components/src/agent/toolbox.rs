@@ -102,9 +102,16 @@ impl Toolbox {
                 ),
             }
         }
+        // Their numbers go on from those of the entries before them.
+        let mut index = site.items("tools").len();
         for entry in site.items("mcp") {
             match mcp::tools_of(entry) {
-                Ok(tools) => toolbox.add_all(tools),
+                Ok(tools) => {
+                    for tool in tools {
+                        toolbox.add(tool, index, None);
+                        index += 1;
+                    }
+                }
                 Err(told) => toolbox.left_out.push(told.into()),
             }
         }
@@ -119,14 +126,6 @@ impl Toolbox {
             toolbox.push(tool, spec, limit_s);
         }
         toolbox
-    }
-
-    /// Tools of a server: their numbers go on from those before them.
-    fn add_all(&mut self, tools: Vec<Arc<dyn Tool>>) {
-        for tool in tools {
-            let index = self.tools.len();
-            self.add(tool, index, None);
-        }
     }
 
     fn add(&mut self, tool: Arc<dyn Tool>, index: usize, limit_s: Option<f64>) {

@@ -71,6 +71,7 @@ pub struct Ran {
     pub events: Vec<Json>,
     pub calls: Vec<Json>,
     pub requests: Vec<Json>,
+    pub tools: Vec<Json>,
 }
 
 impl World {
@@ -92,6 +93,12 @@ impl World {
     /// What models answer: rules as canvases' cases have them.
     pub fn says(mut self, rules: Json) -> World {
         self.script = json!({"rules": rules, "default_reply": "OK"});
+        self
+    }
+
+    /// What is outside: sections of a script.
+    pub fn knows(mut self, script: Json) -> World {
+        self.script = script;
         self
     }
 
@@ -121,6 +128,7 @@ impl World {
             .tool(probe("probe"))
             .tool(probe("other"))
             .model(world.model())
+            .world(world.tools())
             .secrets(self.secrets)
             .build()
             .unwrap();
@@ -135,9 +143,11 @@ impl World {
             events: Vec::new(),
             calls: Vec::new(),
             requests: Vec::new(),
+            tools: Vec::new(),
         };
         ran.turn(inputs);
         ran.calls = log.lock().unwrap().clone();
+        ran.tools = world.other_calls();
         let requests = world.model_calls();
         ran.requests = requests
             .values()

@@ -8,6 +8,7 @@ mod graph_control;
 mod graph_secrets;
 mod graphs;
 mod journals;
+mod mcp;
 mod own;
 mod recovery;
 mod secrets;
