@@ -47,6 +47,7 @@ async fn child_that_writes_until_it_is_killed() {
 }
 
 async fn is_killed_again_and_again(place: &str) {
+    // How many events of each run; on a busy machine some run may not have begun.
     let mut confirmed = [0; RUNS as usize];
     for round in 0..5_usize {
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -68,7 +69,7 @@ async fn is_killed_again_and_again(place: &str) {
             let mut numbers = line.split(' ').map(|n| n.parse::<usize>());
             // The last line may be cut off.
             if let (Some(Ok(run)), Some(Ok(place))) = (numbers.next(), numbers.next()) {
-                confirmed[run] = confirmed[run].max(place);
+                confirmed[run] = confirmed[run].max(place + 1);
             }
             written += 1;
             if written == 150 + 60 * round {
@@ -81,12 +82,13 @@ async fn is_killed_again_and_again(place: &str) {
         for (n, confirmed) in confirmed.iter().enumerate() {
             let events = store.read(&format!("run {n}")).await.unwrap();
             assert!(
-                events.len() > *confirmed,
+                events.len() >= *confirmed,
                 "run {n}: {} events, {confirmed} confirmed",
                 events.len()
             );
-            let record = store.run(&format!("run {n}")).await.unwrap().unwrap();
-            assert_eq!(record.entries, events.len() as u64);
+            let record = store.run(&format!("run {n}")).await.unwrap();
+            let entries = record.map_or(0, |record| record.entries);
+            assert_eq!(entries, events.len() as u64);
         }
         store.close().await;
     }

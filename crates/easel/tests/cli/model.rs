@@ -19,17 +19,32 @@ pub struct Server {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Server {
+    /// One that answers without a look at what it is asked.
     pub fn start(answer: fn(TcpStream)) -> Server {
+        Server::hearing(move |stream, _| answer(stream))
+    }
+
+    /// One that says messages, each by what it is asked.
+    pub fn saying(message: fn(&Value) -> Value) -> Server {
+        Server::hearing(move |mut stream, request| {
+            head(&mut stream);
+            let said = json!({"choices": [{"index": 0, "delta": message(&request)}]});
+            let _ = stream.write_all(format!("data: {said}\n\n").as_bytes());
+            end(&mut stream);
+        })
+    }
+
+    fn hearing(answer: impl Fn(TcpStream, Value) + Clone + Send + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (seen, requests) = mpsc::channel();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let seen = seen.clone();
+                let (seen, answer) = (seen.clone(), answer.clone());
                 std::thread::spawn(move || {
                     if let Some(request) = read(&stream) {
-                        let _ = seen.send(request);
-                        answer(stream);
+                        let _ = seen.send(request.clone());
+                        answer(stream, request);
                     }
                 });
             }

@@ -76,6 +76,16 @@ impl Served {
         }
     }
 
+    /// Where it is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The key of this machine.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
     /// Makes a request with a key; the status and the body.
     pub fn ask(&self, method: &str, path: &str, key: &str, body: Value) -> Option<(u16, Value)> {
         let body = if body.is_null() {
