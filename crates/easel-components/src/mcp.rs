@@ -5,7 +5,7 @@ use std::sync::Arc;
 use easel_core::event::Fault;
 use easel_core::{Object, Value};
 use easel_models::ToolSpec;
-use easel_secrets::{Door, SinkKind};
+use easel_secrets::{Door, Secret, SinkKind};
 use easel_tools::ToolError;
 use easel_tools::mcp::{self, McpCall, McpReach, McpServer, McpTool, McpVisit};
 use futures::FutureExt;
@@ -135,6 +135,8 @@ impl ServerTool {
             arguments,
         };
         let answer = call.run.services.world.mcp.call(visit, wanted).await;
+        // A token may have been renewed for it.
+        know_tokens(call, &server)?;
         let answer = answer.map_err(|error| fault(&error))?;
         let text = match answer.text.trim() {
             "" if answer.files.is_empty() => format!("The tool {} gave nothing back.", self.name),
@@ -173,6 +175,10 @@ fn visit(call: &Call, server: Arc<McpServer>) -> Result<McpVisit, Fault> {
         "" => call.run.id.clone(),
         session => session.into(),
     };
+    for token in call.run.services.world.mcp.tokens(&server) {
+        let opened = door.literal(&token_of(&server), &token);
+        opened.map_err(|error| Fault::new("secret_unreadable", error.to_string()))?;
+    }
     let visit = McpVisit::through(&door, server, conversation);
     let mut visit = visit.map_err(|error| closed(call, &error))?;
     if let McpReach::Http { .. } = visit.server.reach {
@@ -180,6 +186,19 @@ fn visit(call: &Call, server: Arc<McpServer>) -> Result<McpVisit, Fault> {
         visit.values.extend(passed);
     }
     Ok(visit)
+}
+
+/// How the token of a server is called on receipts.
+fn token_of(server: &McpServer) -> String {
+    format!("mcp:{}:token", server.name)
+}
+
+/// Masks the tokens of a server from here on.
+fn know_tokens(call: &Call, server: &McpServer) -> Result<(), Fault> {
+    let tokens = call.run.services.world.mcp.tokens(server).into_iter();
+    let tokens = tokens.map(|token| (token_of(server).into(), Secret::new(token)));
+    let known = call.run.gate.know(tokens.collect());
+    known.map_err(|error| Fault::new("secret_unreadable", error.to_string()))
 }
 
 /// The headers of the request that go on to the server.

@@ -1,15 +1,19 @@
 //! The servers of a deployment, and the ways to them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use easel_tools::ToolError;
 use easel_tools::live::LiveHttp;
-use easel_tools::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
+use easel_tools::mcp::{McpAnswer, McpCall, McpReach, McpServer, McpServers, McpTool, McpVisit};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use crate::connection::Connection;
-use crate::pool::Pool;
+use crate::greeting;
+use crate::pool::{Pool, locked};
+use crate::sign_in::{Credentials, Kept, SignIn};
+use crate::trouble;
 
 /// A client of all MCP servers of a deployment, and of those that workflows bring.
 ///
@@ -18,6 +22,13 @@ pub struct McpClients {
     servers: Vec<Arc<McpServer>>,
     http: LiveHttp,
     pool: Arc<Pool>,
+    signed_in: Option<SignedIn>,
+}
+
+/// What came of signing in to servers.
+struct SignedIn {
+    credentials: Arc<dyn Credentials>,
+    renewing: Mutex<HashMap<Arc<str>, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl McpClients {
@@ -28,7 +39,50 @@ impl McpClients {
             servers: servers.into_iter().map(Arc::new).collect(),
             http,
             pool: Arc::default(),
+            signed_in: None,
         }
+    }
+
+    /// The same, with what came of signing in to servers.
+    pub fn signed_in(self, credentials: Arc<dyn Credentials>) -> McpClients {
+        McpClients {
+            signed_in: Some(SignedIn {
+                credentials,
+                renewing: Mutex::default(),
+            }),
+            ..self
+        }
+    }
+
+    /// Begins to sign in to a server; the browser is sent to `redirect` with what comes of it.
+    ///
+    /// # Errors
+    /// It is a program, or a server that does not say where one signs in.
+    pub async fn sign_in(&self, visit: &McpVisit, redirect: &str) -> Result<SignIn, ToolError> {
+        let server = &visit.server;
+        let (McpReach::Http { url, .. }, Some(kept)) = (&server.reach, self.kept(server)) else {
+            return Err(ToolError::InvalidRequest {
+                what: trouble::called(server),
+                problem: "there is nothing to sign in to: it is no address of the settings"
+                    .to_owned(),
+            });
+        };
+        let challenge = greeting::challenge(&self.http, visit).await?;
+        SignIn::begin(server.clone(), url, kept, challenge, redirect).await
+    }
+
+    /// What is kept for a server of the deployment.
+    fn kept(&self, server: &McpServer) -> Option<Kept> {
+        let signed_in = self.signed_in.as_ref()?;
+        let McpReach::Http { trusted: true, .. } = &server.reach else {
+            return None;
+        };
+        let mut renewing = locked(&signed_in.renewing);
+        Some(Kept {
+            server: server.name.clone(),
+            credentials: signed_in.credentials.clone(),
+            renewing: renewing.entry(server.name.clone()).or_default().clone(),
+        })
     }
 
     /// Ends all connections, and with them the programs behind them.
@@ -36,6 +90,14 @@ impl McpClients {
         for connection in self.pool.empty() {
             connection.close().await;
         }
+    }
+
+    /// Connects, signed in if somebody has.
+    async fn open(&self, visit: &McpVisit) -> Result<Connection, ToolError> {
+        let kept = self
+            .kept(&visit.server)
+            .filter(|kept| kept.token().is_some());
+        Connection::open(&self.http, visit, kept).await
     }
 
     /// Does something with the connection of a visit. If nothing of it can have reached the server, as when the
@@ -46,13 +108,13 @@ impl McpClients {
         work: impl Fn(Arc<Connection>) -> BoxFuture<'static, Result<T, ToolError>> + Send + Sync,
     ) -> Result<T, ToolError> {
         let slot = self.pool.slot(visit)?;
-        let (connection, fresh) = slot.connection(&self.http, visit).await?;
+        let (connection, fresh) = slot.connection(|| self.open(visit)).await?;
         let done = work(connection.clone()).await;
         let Err(error) = done else { return done };
         if connection.is_over() {
             slot.let_go_of(&connection).await;
             if !fresh && error.certain_nothing_sent() {
-                let (connection, _) = slot.connection(&self.http, visit).await?;
+                let (connection, _) = slot.connection(|| self.open(visit)).await?;
                 return work(connection).await;
             }
         }
@@ -63,6 +125,11 @@ impl McpClients {
 impl McpServers for McpClients {
     fn servers(&self) -> &[Arc<McpServer>] {
         &self.servers
+    }
+
+    fn tokens(&self, server: &McpServer) -> Vec<String> {
+        let kept = self.kept(server);
+        kept.and_then(|kept| kept.token()).into_iter().collect()
     }
 
     fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {

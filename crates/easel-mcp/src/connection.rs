@@ -1,6 +1,5 @@
 //! One connection to one server.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,27 +7,17 @@ use std::time::Duration;
 
 use easel_tools::ToolError;
 use easel_tools::live::LiveHttp;
-use easel_tools::mcp::{McpAnswer, McpCall, McpReach, McpServer, McpTool, McpVisit};
-use http::{HeaderName, HeaderValue};
-use rmcp::model::{
-    CallToolRequestParams, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
-};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext,
-    RunningService,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use easel_tools::mcp::{McpAnswer, McpCall, McpServer, McpTool, McpVisit};
+use rmcp::model::{CallToolRequestParams, ClientConfig, Implementation, PaginatedRequestParams};
+use rmcp::service::{NotificationContext, RunningService};
 use rmcp::{ClientHandler, RoleClient, ServiceError};
 use tokio::time::Instant;
 
 use crate::content;
+use crate::greeting;
 use crate::pool::locked;
-use crate::program::{self, Murmur};
+use crate::sign_in::Kept;
 use crate::trouble;
-
-/// How long a connection may take to come about: programs may be downloaded first.
-const CONNECTING: Duration = Duration::from_secs(60);
 
 /// How long a list of tools may take.
 const LISTING: Duration = Duration::from_secs(30);
@@ -51,7 +40,8 @@ pub(crate) struct Connection {
 }
 
 /// What hears what a server says unasked.
-struct Listener {
+#[derive(Clone, Default)]
+pub(crate) struct Listener {
     changed: Arc<AtomicBool>,
 }
 
@@ -68,39 +58,19 @@ impl ClientHandler for Listener {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects, as whoever has signed in.
     ///
     /// Errors: there is no such program, nobody listens, or what listens is no MCP server.
-    pub async fn open(http: &LiveHttp, visit: &McpVisit) -> Result<Connection, ToolError> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let listener = Listener {
-            changed: changed.clone(),
-        };
-        let server = visit.server.clone();
-        let service = match &server.reach {
-            McpReach::Program {
-                command,
-                arguments,
-                folder,
-                ..
-            } => {
-                let (process, murmur) =
-                    program::start(visit, command, arguments, folder.as_deref())?;
-                let serving = listener.serve_with_lifecycle(process, lifecycle());
-                greeted(&server, Some(&murmur), serving).await?
-            }
-            McpReach::Http { url, trusted, .. } => {
-                let client = http.client(url, *trusted)?;
-                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
-                config.custom_headers = headers(visit)?;
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let serving = listener.serve_with_lifecycle(transport, lifecycle());
-                greeted(&server, None, serving).await?
-            }
-        };
+    pub async fn open(
+        http: &LiveHttp,
+        visit: &McpVisit,
+        kept: Option<Kept>,
+    ) -> Result<Connection, ToolError> {
+        let listener = Listener::default();
+        let changed = listener.changed.clone();
         Ok(Connection {
-            server,
-            service,
+            server: visit.server.clone(),
+            service: greeting::greet(http, visit, kept, listener).await?,
             tools: Mutex::default(),
             changed,
         })
@@ -184,60 +154,4 @@ impl Connection {
             }),
         }
     }
-}
-
-/// The newest revision first; a server that does not know it is greeted as all were before.
-fn lifecycle() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        legacy_version: Some(ProtocolVersion::V_2025_11_25),
-    }
-}
-
-/// What comes of greeting a server.
-async fn greeted<S>(
-    server: &McpServer,
-    murmur: Option<&Murmur>,
-    greeting: impl Future<Output = Result<S, ClientInitializeError>>,
-) -> Result<S, ToolError> {
-    match tokio::time::timeout(CONNECTING, greeting).await {
-        Ok(Ok(service)) => Ok(service),
-        Ok(Err(error)) => {
-            let words = match murmur {
-                Some(murmur) => murmur.last_words().await,
-                None => None,
-            };
-            Err(trouble::not_connected(server, &error, words))
-        }
-        Err(_) => Err(ToolError::NoConnection {
-            host: trouble::called(server),
-            cause: format!(
-                "it did not answer a greeting within {} s",
-                CONNECTING.as_secs()
-            ),
-        }),
-    }
-}
-
-/// The headers of a visit.
-///
-/// Errors: a name or a value that no header can have.
-fn headers(visit: &McpVisit) -> Result<HashMap<HeaderName, HeaderValue>, ToolError> {
-    let mut headers = HashMap::new();
-    for (name, value) in &visit.values {
-        let unusable = |problem: &str| ToolError::InvalidRequest {
-            what: format!(
-                "the header \"{name}\" for {}",
-                trouble::called(&visit.server)
-            ),
-            problem: problem.to_owned(),
-        };
-        let key = HeaderName::try_from(&**name);
-        let key = key.map_err(|_| unusable("its name has characters that no header may have"))?;
-        let mut value = HeaderValue::try_from(value.expose())
-            .map_err(|_| unusable("its value has characters that no header may have"))?;
-        value.set_sensitive(true);
-        headers.insert(key, value);
-    }
-    Ok(headers)
 }

@@ -9,8 +9,11 @@
 mod clients;
 mod connection;
 mod content;
+mod greeting;
 mod pool;
 mod program;
+mod sign_in;
 mod trouble;
 
 pub use clients::McpClients;
+pub use sign_in::{Credentials, SignIn};

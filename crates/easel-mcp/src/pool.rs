@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use easel_tools::ToolError;
-use easel_tools::live::LiveHttp;
 use easel_tools::mcp::McpVisit;
 use tokio::time::Instant;
 
@@ -75,14 +74,13 @@ impl Slot {
     /// Errors: none comes about.
     pub async fn connection(
         &self,
-        http: &LiveHttp,
-        visit: &McpVisit,
+        open: impl AsyncFnOnce() -> Result<Connection, ToolError>,
     ) -> Result<(Arc<Connection>, bool), ToolError> {
         let mut kept = self.connection.lock().await;
         if let Some(connection) = kept.as_ref().filter(|connection| !connection.is_over()) {
             return Ok((connection.clone(), false));
         }
-        let made = Arc::new(Connection::open(http, visit).await?);
+        let made = Arc::new(open().await?);
         *kept = Some(made.clone());
         Ok((made, true))
     }

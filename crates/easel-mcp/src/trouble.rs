@@ -88,9 +88,11 @@ fn beneath(error: &ClientInitializeError) -> &(dyn Error + 'static) {
 fn unauthorized(server: &McpServer) -> ToolError {
     ToolError::Failed {
         what: called(server),
-        message: "it wants to know who asks, and was told nothing that it takes. Give it a key: headers = { Authorization = \
-                  \"Bearer ${NAME}\" } in its section of easel.toml, and `easel secrets set NAME`"
-            .to_owned(),
+        message: format!(
+            "it wants to know who asks, and was told nothing that it takes. Sign in with `easel mcp login {}`, or give it a \
+             key: headers = {{ Authorization = \"Bearer ${{NAME}}\" }} in its section of easel.toml, and `easel secrets set NAME`",
+            server.name
+        ),
     }
 }
 

@@ -17,6 +17,12 @@ pub trait McpServers: Send + Sync {
     /// The servers of the deployment, in the order of its settings.
     fn servers(&self) -> &[Arc<McpServer>];
 
+    /// Tokens that go with requests to a server because somebody signed in to it: to be masked.
+    fn tokens(&self, server: &McpServer) -> Vec<String> {
+        let _ = server;
+        Vec::new()
+    }
+
     /// What a server offers, as far as [`McpServer::offers`] lets it be seen. Connects if that has not happened yet.
     fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>>;
 

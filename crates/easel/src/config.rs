@@ -21,6 +21,7 @@ use serde::Deserialize;
 
 use crate::cli::WorldArguments;
 use crate::keyring;
+use crate::mcp::InVault;
 use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
@@ -332,7 +333,8 @@ impl Config {
     pub fn mcp(&self) -> Result<McpClients, Problem> {
         let http =
             LiveHttp::new(self.http()?).map_err(|error| unusable_http(&error.to_string()))?;
-        Ok(McpClients::new(self.mcp.servers(&self.folder)?, http))
+        let clients = McpClients::new(self.mcp.servers(&self.folder)?, http);
+        Ok(clients.signed_in(Arc::new(InVault)))
     }
 
     /// What HTTP requests may reach.

@@ -1,10 +1,12 @@
 //! `easel mcp`: a look at MCP servers.
 
+mod sign_in;
+
 use std::sync::Arc;
 
 use easel_mcp::McpClients;
 use easel_runtime::Object;
-use easel_runtime::secrets::{Gate, Sink, SinkKind};
+use easel_runtime::secrets::{Gate, Secret, Sink, SinkKind};
 use easel_runtime::tools::ToolError;
 use easel_runtime::tools::contract::ArgumentCheck;
 use easel_runtime::tools::mcp::{
@@ -21,6 +23,8 @@ use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::reach::within;
 
+pub use sign_in::InVault;
+
 /// Does what is asked.
 pub fn obey(command: &McpCommand) -> Result<Exit, Problem> {
     within(async {
@@ -30,6 +34,8 @@ pub fn obey(command: &McpCommand) -> Result<Exit, Problem> {
                 Some(name) => tools(arguments, name).await,
             },
             McpCommand::Call(arguments) => call(arguments).await,
+            McpCommand::Login(arguments) => sign_in::login(arguments).await,
+            McpCommand::Logout(arguments) => sign_in::logout(arguments),
         }
     })
 }
@@ -62,6 +68,12 @@ impl Visitor {
         let door = self
             .gate
             .door(Sink::new(SinkKind::Tool, format!("mcp:{name}"), ""));
+        for token in self.clients.tokens(server) {
+            let known = vec![("token".into(), Secret::new(token))];
+            self.gate
+                .know(known)
+                .map_err(|error| keyring::problem(&error))?;
+        }
         let visit = McpVisit::through(&door, server.clone(), "".into());
         visit.map_err(|error| Problem::usage(sentence(&error.to_string())))
     }

@@ -21,6 +21,10 @@ pub enum McpCommand {
     List(ListMcp),
     /// Call a tool and print what it answers.
     Call(CallMcp),
+    /// Sign in to a server that wants to know who asks, in a browser.
+    Login(LoginMcp),
+    /// Forget what came of signing in.
+    Logout(LogoutMcp),
 }
 
 /// Where the servers are set up.
@@ -41,6 +45,25 @@ pub struct ListMcp {
     pub json: bool,
     #[command(flatten)]
     pub settings: SettingsArguments,
+}
+
+/// Arguments of `easel mcp login`.
+#[derive(Args, Debug)]
+pub struct LoginMcp {
+    /// The server.
+    pub server: String,
+    /// The port of this machine that the browser comes back to; 0 is a free one.
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    #[command(flatten)]
+    pub settings: SettingsArguments,
+}
+
+/// Arguments of `easel mcp logout`.
+#[derive(Args, Debug)]
+pub struct LogoutMcp {
+    /// The server.
+    pub server: String,
 }
 
 /// Arguments of `easel mcp call`.

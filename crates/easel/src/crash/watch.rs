@@ -339,6 +339,10 @@ impl McpServers for Watched {
         self.world.mcp.servers()
     }
 
+    fn tokens(&self, server: &McpServer) -> Vec<String> {
+        self.world.mcp.tokens(server)
+    }
+
     fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
         self.world.mcp.tools(visit)
     }

@@ -175,6 +175,10 @@ impl McpServers for Recorded {
         self.world.mcp.servers()
     }
 
+    fn tokens(&self, server: &McpServer) -> Vec<String> {
+        self.world.mcp.tokens(server)
+    }
+
     fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
         let server = visit.server.clone();
         let call = self.world.mcp.tools(visit);
