@@ -72,8 +72,15 @@ calls = context.get("toolCalls")
 if calls is None:
     tools = json.loads(listed.stdout)["tools"]
     schemas = ((tool, tool["parameters"].get("properties") or {}) for tool in tools)
+    echo = next((tool["parameters"] for tool in tools if tool["name"] != "json_schema_echo"), {})
     calls = [
-        {"name": tool["name"], "arguments": {name: some(schema) for name, schema in properties.items()}}
+        {
+            "name": tool["name"],
+            # The scenario about schemas wants to hear the one that it told.
+            "arguments": {
+                name: echo if name == "schema" else some(schema) for name, schema in properties.items()
+            },
+        }
         for tool, properties in schemas
     ]
 for call in calls:

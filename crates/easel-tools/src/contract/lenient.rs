@@ -1,7 +1,8 @@
 //! Texts that stand for another type, read as it.
 //!
 //! A rendered template is text, and models quote numbers now and then. A text is read as the type its parameter
-//! declares where that is beyond doubt; anything else stays as it is, for the schema to judge.
+//! declares where that is beyond doubt; anything else stays as it is, for the schema to judge. So does `null`, but for an
+//! argument that may be left out and cannot be null: models write it for what they do not want to set.
 
 use easel_core::{Object, Value};
 use serde_json::Value as Json;
@@ -9,6 +10,7 @@ use serde_json::Value as Json;
 /// The arguments, with texts read as the types that `schema` declares for them.
 pub(super) fn read(schema: &Value, mut arguments: Object) -> Object {
     let properties = schema.get("properties");
+    arguments.retain(|name, value| !(value.is_null() && is_unset_by_null(schema, name)));
     for (name, value) in &mut arguments {
         let declared = properties
             .and_then(|p| p.get(name))
@@ -20,6 +22,16 @@ pub(super) fn read(schema: &Value, mut arguments: Object) -> Object {
         }
     }
     arguments
+}
+
+/// Whether `null` can only mean that an argument is not set.
+fn is_unset_by_null(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    let mut required = required.unwrap_or_default().iter();
+    let declared = schema.get("properties").and_then(|p| p.get(name));
+    let declared = declared.and_then(|p| p.get("type")).and_then(Value::as_str);
+    declared.is_some_and(|declared| declared != "null")
+        && !required.any(|wanted| wanted.as_str() == Some(name))
 }
 
 fn read_as(declared: &str, text: &str) -> Option<Value> {

@@ -63,6 +63,13 @@ fn good_arguments_pass_unchanged_and_quoted_ones_are_read() {
 }
 
 #[test]
+fn null_for_an_argument_that_may_be_left_out_leaves_it_out() {
+    let left = check(json!({"query": "x", "limit": null, "deep": null}));
+    assert_eq!(left, Ok(object(json!({"query": "x"}))));
+    assert!(check(json!({"query": null})).is_err());
+}
+
+#[test]
 fn bad_arguments_are_explained_to_the_model() {
     assert_eq!(
         check(json!({})).unwrap_err(),
