@@ -275,4 +275,6 @@ fn told(ports: &Ports) -> Arc<str> {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -7,6 +7,9 @@ use easel_tools::contract::ArgumentCheck;
 
 use crate::chat::lenient;
 
+/// Bytes of arguments that are taken from one call.
+pub(super) const MOST: usize = 256 << 10;
+
 /// Reads and checks the arguments of one call; `schema` is the tool's, and `check` made of it. Errors: what the model is
 /// told.
 pub(super) fn read(
@@ -15,6 +18,12 @@ pub(super) fn read(
     schema: &Value,
     check: Option<&ArgumentCheck>,
 ) -> Result<Object, String> {
+    if written.len() > MOST {
+        return Err(format!(
+            "The arguments of {tool} have {} bytes, and {MOST} are the most. Call it again with less.",
+            written.len()
+        ));
+    }
     let value = match written.trim() {
         "" => Value::empty_object(),
         text => serde_json::from_str(text)

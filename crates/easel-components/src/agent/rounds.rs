@@ -59,7 +59,7 @@ impl Rounds<'_> {
                 return Ok(reply);
             }
             let calls = reply.tool_calls.clone();
-            composed.messages.push(reply.into_message());
+            composed.messages.push(as_said(reply));
             if let Some(outlet) = &mut outlet {
                 for call in &calls {
                     outlet.thought(&format!("Running the {} tool...", call.name));
@@ -89,6 +89,17 @@ impl Rounds<'_> {
         };
         asker.ask(ask, outlet).await
     }
+}
+
+/// What a model said, for the conversation. Arguments that nothing was called with are left out, for they would be sent
+/// with every request from here on.
+pub(crate) fn as_said(mut reply: ChatReply) -> Message {
+    for call in &mut reply.tool_calls {
+        if call.arguments.len() > arguments::MOST {
+            call.arguments = "{}".into();
+        }
+    }
+    reply.into_message()
 }
 
 /// Makes the calls of one answer, all at once, and adds what they gave to the conversation, in their order.
@@ -138,11 +149,7 @@ async fn make_one(toolbox: &Toolbox, trail: &str, call: &Call, wanted: &ToolCall
             let shown = Value::from(arguments.clone());
             (shown, offered.call(arguments, call).await)
         }
-        Err(told) => {
-            let written = serde_json::from_str(&wanted.arguments).ok();
-            let written = written.unwrap_or_else(|| Value::from(wanted.arguments.clone()));
-            (written, ToolAnswer::failure(told))
-        }
+        Err(told) => (as_written(&wanted.arguments), ToolAnswer::failure(told)),
     };
     let execute = &call.execute;
     let note = Note::ToolCall {
@@ -154,6 +161,16 @@ async fn make_one(toolbox: &Toolbox, trail: &str, call: &Call, wanted: &ToolCall
     };
     call.run.wire.note(execute.node, note);
     answer
+}
+
+/// Arguments for the record that nothing was called with: JSON if they are, and the beginning of what is too long.
+fn as_written(arguments: &str) -> Value {
+    const SHOWN: usize = 1000;
+    if arguments.len() > arguments::MOST {
+        let end = arguments.floor_char_boundary(SHOWN);
+        return Value::from(format!("{}…", arguments.get(..end).unwrap_or_default()));
+    }
+    serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments))
 }
 
 /// Links to files that an answer does not show yet, in Markdown.

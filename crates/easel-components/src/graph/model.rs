@@ -152,7 +152,7 @@ impl Model {
             rounds += 1;
             let calls = reply.tool_calls.clone();
             called.extend(calls.iter().map(|call| Value::from(call.name.clone())));
-            messages.push(reply.into_message());
+            messages.push(rounds::as_said(reply));
             let trail = asker.call.node().draft.id.clone();
             rounds::make(&toolbox, &trail, asker, &calls, &mut messages, haul).await;
             fit::tool_answers(&mut messages, window);
