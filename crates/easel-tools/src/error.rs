@@ -17,12 +17,14 @@ pub enum Capability {
     Search,
     /// Plain HTTP requests.
     Http,
-    /// Files that were uploaded with a message.
+    /// Files that people uploaded and that runs made.
     Files,
     /// Long-term memory of conversations.
     Memory,
     /// Mail.
     Mail,
+    /// Documents and workbooks.
+    Documents,
 }
 
 impl Capability {
@@ -37,6 +39,7 @@ impl Capability {
             Capability::Files => "file storage",
             Capability::Memory => "memory",
             Capability::Mail => "mail",
+            Capability::Documents => "document maker",
         }
     }
 
@@ -52,6 +55,7 @@ impl Capability {
             Capability::Files => "connect a file store",
             Capability::Memory => "connect a memory store",
             Capability::Mail => "connect a mail sender",
+            Capability::Documents => "connect a document maker",
         }
     }
 }
