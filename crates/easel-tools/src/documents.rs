@@ -152,6 +152,54 @@ pub struct Sheet {
     pub rows: Vec<Vec<Value>>,
 }
 
+impl Sheet {
+    /// Its first rows as a table in Markdown; the first is the head. Blank if there is nothing in it.
+    pub fn to_markdown(&self, rows: usize) -> String {
+        let Some((head, body)) = self.rows.split_first() else {
+            return String::new();
+        };
+        let mut out = String::new();
+        let mut line = |cells: &[Value]| {
+            out.push('|');
+            for cell in cells {
+                let text = match cell {
+                    Value::Null => String::new(),
+                    other => other.to_string(),
+                };
+                let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
+                out.push_str(&format!(" {text} |"));
+            }
+            out.push('\n');
+        };
+        line(head);
+        line(&vec![Value::from("---"); head.len()]);
+        body.iter().take(rows).for_each(|row| line(row));
+        out
+    }
+}
+
+/// Bytes of a workbook that models get to see.
+const SHOWN: usize = 1_000_000;
+
+/// A workbook as text: a heading and a table for each sheet. What is beyond a million bytes is left out, and the text says so.
+pub fn workbook_text(sheets: &[Sheet]) -> String {
+    let mut out = String::new();
+    for sheet in sheets.iter().filter(|sheet| !sheet.rows.is_empty()) {
+        out.push_str(&format!(
+            "## {}\n\n{}\n",
+            sheet.name,
+            sheet.to_markdown(usize::MAX)
+        ));
+        if out.len() > SHOWN {
+            let end = (0..=SHOWN).rev().find(|at| out.is_char_boundary(*at));
+            out.truncate(end.unwrap_or(0));
+            out.push_str("\n\n(The rest is left out: it is too long.)\n");
+            break;
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,5 +211,35 @@ mod tests {
         }
         assert_eq!(DocumentFormat::named("doc"), None);
         assert_eq!(DocumentFormat::Markdown.extension(), "md");
+    }
+
+    #[test]
+    fn a_workbook_is_shown_as_tables() {
+        let row = |cells: &[&str]| cells.iter().map(|cell| Value::from(*cell)).collect();
+        let sheet = Sheet {
+            name: "Prices".into(),
+            rows: vec![
+                row(&["a|b", "c"]),
+                vec![Value::from(1), Value::Null],
+                row(&["x\ny", ""]),
+            ],
+        };
+        assert_eq!(
+            sheet.to_markdown(1),
+            "| a\\|b | c |\n| --- | --- |\n| 1 |  |\n"
+        );
+        let text = workbook_text(&[sheet, Sheet::default()]);
+        assert_eq!(
+            text,
+            "## Prices\n\n| a\\|b | c |\n| --- | --- |\n| 1 |  |\n| x y |  |\n\n"
+        );
+        let long = Sheet {
+            name: "L".into(),
+            rows: vec![row(&["é".repeat(600_000).as_str()]); 2],
+        };
+        let text = workbook_text(&[long]);
+        assert!(
+            text.ends_with("(The rest is left out: it is too long.)\n") && text.len() < 1_000_100
+        );
     }
 }

@@ -13,8 +13,8 @@ pub trait FileStore: Send + Sync {
     /// The content of one file in the form models take: an image as it is, anything else as text.
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>>;
 
-    /// The bytes of one file.
-    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>>;
+    /// The bytes of one file, for whoever owns the run of that id. A file of somebody else is not there.
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>>;
 
     /// Keeps a file for whoever owns the run. A file that comes again under the same key takes the place of the first.
     fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>>;
@@ -46,6 +46,11 @@ pub struct KeptFile {
     pub url: String,
     /// Where its owner sees it; blank if there is no such place.
     pub preview_url: String,
+}
+
+/// The bytes that base64 text stands for; `None` if it is none.
+pub fn decode(base64: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(base64.trim()).ok()
 }
 
 /// Characters that a file's name has at most, its extension left aside.

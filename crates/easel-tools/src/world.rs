@@ -112,7 +112,7 @@ impl FileStore for Unconfigured {
         absent(Capability::Files)
     }
 
-    fn bytes(&self, _: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+    fn bytes(&self, _: &str, _: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
         absent(Capability::Files)
     }
 

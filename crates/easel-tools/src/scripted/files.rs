@@ -62,7 +62,7 @@ impl FileStore for ScriptedWorld {
         done(self.state().read(request))
     }
 
-    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+    fn bytes(&self, _: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
         done(self.state().bytes(file))
     }
 
@@ -97,7 +97,7 @@ mod tests {
                 id,
                 ..FileDescriptor::default()
             };
-            block_on(files.bytes(file))
+            block_on(files.bytes("r", file))
         };
         assert_eq!(bytes(first).unwrap(), b"3");
         assert_eq!(bytes(other).unwrap(), b"2");
