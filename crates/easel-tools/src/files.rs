@@ -53,6 +53,12 @@ pub fn decode(base64: &str) -> Option<Vec<u8>> {
     STANDARD.decode(base64.trim()).ok()
 }
 
+/// Whether a file is one of Excel (2007 and later): by its name, and by its bytes as far as those say it.
+pub fn is_workbook(name: &str, bytes: &[u8]) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    bytes.starts_with(b"PK\x03\x04") && matches!(ending.as_deref(), Some("xlsx" | "xlsm"))
+}
+
 /// Characters that a file's name has at most, its extension left aside.
 const LONGEST_NAME: usize = 180;
 
