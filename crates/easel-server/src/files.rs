@@ -35,13 +35,25 @@ impl StoredFiles {
     }
 
     async fn record_and_bytes(&self, id: &str) -> Result<(FileRecord, Vec<u8>), String> {
-        let record = self.store.file(id).await.map_err(|error| error.to_string())?;
-        let bytes = self.store.file_bytes(id).await.map_err(|error| error.to_string())?;
+        let record = self
+            .store
+            .file(id)
+            .await
+            .map_err(|error| error.to_string())?;
+        let bytes = self
+            .store
+            .file_bytes(id)
+            .await
+            .map_err(|error| error.to_string())?;
         record.zip(bytes).ok_or_else(|| not_there(id))
     }
 
     async fn run(&self, id: &str) -> Result<RunRecord, String> {
-        let run = self.store.run(id).await.map_err(|error| error.to_string())?;
+        let run = self
+            .store
+            .run(id)
+            .await
+            .map_err(|error| error.to_string())?;
         run.ok_or_else(|| format!("The run {id} is not in the store, so nobody owns its files."))
     }
 
@@ -82,7 +94,10 @@ impl StoredFiles {
             mime: file.mime_type,
         };
         let id = made_id(&file.key);
-        let kept = self.store.put_file_as(&id, new, file.bytes, LARGEST_MADE).await;
+        let kept = self
+            .store
+            .put_file_as(&id, new, file.bytes, LARGEST_MADE)
+            .await;
         let kept = kept.map_err(|error| error.to_string())?;
         let place = format!("/api/v1/agents/attachments/{id}");
         Ok(KeptFile {
@@ -97,7 +112,11 @@ impl StoredFiles {
 /// The id of a file that a run makes: the same whenever it is made again.
 fn made_id(key: &str) -> String {
     let digest = Sha256::digest(key.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn not_there(id: &str) -> String {
@@ -116,7 +135,12 @@ impl FileStore for StoredFiles {
 
     fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
         let run = run.to_owned();
-        async move { self.bytes_for(&run, &file.id).await.map_err(failed(file.name)) }.boxed()
+        async move {
+            self.bytes_for(&run, &file.id)
+                .await
+                .map_err(failed(file.name))
+        }
+        .boxed()
     }
 
     fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {

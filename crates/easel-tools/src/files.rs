@@ -55,7 +55,9 @@ pub fn decode(base64: &str) -> Option<Vec<u8>> {
 
 /// Whether a file is one of Excel (2007 and later): by its name, and by its bytes as far as those say it.
 pub fn is_workbook(name: &str, bytes: &[u8]) -> bool {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let ending = name
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
     bytes.starts_with(b"PK\x03\x04") && matches!(ending.as_deref(), Some("xlsx" | "xlsm"))
 }
 

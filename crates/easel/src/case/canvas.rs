@@ -10,8 +10,8 @@ use easel_runtime::{EventKind, ScriptedWorld, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::NOW;
-use crate::documents;
 use super::files::{Cancel, Case, Turn};
+use crate::documents;
 
 /// Runs all turns of a case. The result has the form of `expected.json`.
 pub fn run(case: &Case) -> Json {

@@ -75,7 +75,9 @@ impl Downloads {
         fs::create_dir_all(&self.folder)?;
         let name = Path::new(name);
         let stem = name.file_stem().unwrap_or_default().to_string_lossy();
-        let ending = name.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+        let ending = name
+            .extension()
+            .map(|ending| format!(".{}", ending.to_string_lossy()));
         let ending = ending.unwrap_or_default();
         for number in 1..=NAMESAKES {
             let name = match number {
@@ -103,7 +105,11 @@ impl Downloads {
     /// The files that came since this was asked last.
     pub fn news(&self) -> Vec<PathBuf> {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        let news = written.paths.get(written.told..).unwrap_or_default().to_vec();
+        let news = written
+            .paths
+            .get(written.told..)
+            .unwrap_or_default()
+            .to_vec();
         written.told = written.paths.len();
         news
     }
@@ -132,15 +138,26 @@ mod tests {
         let first = downloads.keep(&file("a", b"1")).unwrap();
         let second = downloads.keep(&file("b", b"2")).unwrap();
         let again = downloads.keep(&file("a", b"3")).unwrap();
-        assert_eq!((first.id.as_str(), first.name.as_str()), ("made-1", "Report.pdf"));
-        assert_eq!((second.id.as_str(), second.name.as_str()), ("made-2", "Report (2).pdf"));
-        assert_eq!(first, again, "an attempt that is made again makes no second file");
+        assert_eq!(
+            (first.id.as_str(), first.name.as_str()),
+            ("made-1", "Report.pdf")
+        );
+        assert_eq!(
+            (second.id.as_str(), second.name.as_str()),
+            ("made-2", "Report (2).pdf")
+        );
+        assert_eq!(
+            first, again,
+            "an attempt that is made again makes no second file"
+        );
         assert_eq!(fs::read(folder.join("Report.pdf")).unwrap(), b"3");
         assert_eq!(fs::read(downloads.path("made-2").unwrap()).unwrap(), b"2");
         assert_eq!(downloads.path("made-3"), None);
         assert_eq!(downloads.news().len(), 2);
         assert!(downloads.news().is_empty());
-        let other = Downloads::into_folder(&folder).keep(&file("c", b"4")).unwrap();
+        let other = Downloads::into_folder(&folder)
+            .keep(&file("c", b"4"))
+            .unwrap();
         assert_eq!(other.name, "Report (3).pdf");
     }
 }
