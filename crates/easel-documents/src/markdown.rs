@@ -302,13 +302,12 @@ fn trimmed(mut spans: Vec<Span>) -> Vec<Span> {
         }
         spans.pop();
     }
-    while let Some(first) = spans.first_mut() {
+    let blank = |span: &Span| span.text.trim().is_empty();
+    let first = spans.iter().position(|span| !blank(span));
+    spans.drain(..first.unwrap_or(0));
+    if let Some(first) = spans.first_mut() {
         let blanks = first.text.len() - first.text.trim_start().len();
         first.text.drain(..blanks);
-        if !first.text.is_empty() {
-            break;
-        }
-        spans.remove(0);
     }
     spans
 }

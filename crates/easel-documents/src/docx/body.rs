@@ -3,7 +3,7 @@
 use super::frame::WIDTH;
 use super::styles::DEPTHS;
 use super::xml::escaped;
-use crate::block::{Align, Block, Item, Span, Table};
+use crate::block::{Align, Block, Item, Span, Table, text_of};
 use crate::error::DocumentError;
 use crate::limits::Patience;
 use crate::markdown::harmless;
@@ -154,13 +154,15 @@ impl<'a> Body<'a> {
     }
 
     fn table(&mut self, table: &Table) {
-        let columns = table.columns.len().max(1);
         let indent = self.steps.min(STEPS) * INDENT;
-        let width = (WIDTH as usize).saturating_sub(indent) / columns;
+        let widths = widths(table, (WIDTH as usize).saturating_sub(indent));
+        let grid: String = widths
+            .iter()
+            .map(|width| format!("<w:gridCol w:w=\"{width}\"/>"))
+            .collect();
         self.xml.push_str(&format!(
             "<w:tbl><w:tblPr><w:tblStyle w:val=\"TableGrid\"/><w:tblW w:w=\"0\" w:type=\"auto\"/><w:tblInd w:w=\"{indent}\" w:type=\"dxa\"/>\
-             </w:tblPr><w:tblGrid>{}</w:tblGrid>",
-            format!("<w:gridCol w:w=\"{width}\"/>").repeat(columns)
+             </w:tblPr><w:tblGrid>{grid}</w:tblGrid>"
         ));
         for (at, row) in table.rows.iter().enumerate() {
             let head = at == 0;
@@ -170,7 +172,7 @@ impl<'a> Body<'a> {
             } else {
                 "</w:trPr>"
             });
-            for (column, spans) in row.iter().enumerate() {
+            for ((column, spans), width) in row.iter().enumerate().zip(&widths) {
                 let align = match table.columns.get(column) {
                     Some(Align::Right) => "right",
                     Some(Align::Center) => "center",
@@ -253,4 +255,21 @@ impl<'a> Body<'a> {
         }
         self.xml.push_str("</w:r>");
     }
+}
+
+/// Characters of a cell that ask for room: fewer get some all the same, and more are broken into lines.
+const CELL: std::ops::RangeInclusive<usize> = 5..=50;
+
+/// How wide each column is: as its longest cell asks, and all together as wide as the text.
+fn widths(table: &Table, room: usize) -> Vec<usize> {
+    let longest = |column: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(column));
+        let lengths = cells.map(|spans| text_of(spans).chars().count());
+        lengths.max().unwrap_or(0).clamp(*CELL.start(), *CELL.end())
+    };
+    let wanted: Vec<usize> = (0..table.columns.len()).map(longest).collect();
+    let total = wanted.iter().sum::<usize>().max(1);
+    // A short table does not stretch across the page.
+    let room = room.min(total * 220);
+    wanted.iter().map(|wanted| wanted * room / total).collect()
 }

@@ -125,9 +125,10 @@ fn fill(shaper: &mut Shaper<'_>, spans: &[Span], look: Look, width: f32, lines: 
     };
     let mut x = 0.0;
     let mut start = 0;
+    let mut source = Source { spans, taken: 0 };
     let breaks: Vec<(usize, BreakOpportunity)> = linebreaks(&text).collect();
     for (end, _) in breaks {
-        let piece = piece(shaper, spans, start..end, look);
+        let piece = source.piece(shaper, end - start, look);
         start = end;
         if x + piece.visible > width && !line.runs.is_empty() {
             lines.push(finished(&mut line));
@@ -230,32 +231,39 @@ fn push(runs: &mut Vec<Run>, run: Run) {
     }
 }
 
-/// The part of a text as runs: a new one where the look, the face or the direction changes.
-fn piece(
-    shaper: &mut Shaper<'_>,
-    spans: &[Span],
-    range: std::ops::Range<usize>,
-    look: Look,
-) -> Piece {
-    let mut piece = Piece {
-        runs: Vec::new(),
-        width: 0.0,
-        visible: 0.0,
-    };
-    let mut at = 0;
-    for span in spans {
-        let (start, end) = (at, at + span.text.len());
-        at = end;
-        let (from, to) = (range.start.max(start), range.end.min(end));
-        let Some(text) = (from < to)
-            .then(|| span.text.get(from - start..to - start))
-            .flatten()
-        else {
-            continue;
+/// Spans that are taken piece by piece, from the first to the last.
+struct Source<'s> {
+    spans: &'s [Span],
+    /// What of the first span was taken.
+    taken: usize,
+}
+
+impl Source<'_> {
+    /// The next bytes of the text as runs: a new one where the look, the face or the direction changes.
+    fn piece(&mut self, shaper: &mut Shaper<'_>, mut length: usize, look: Look) -> Piece {
+        let mut piece = Piece {
+            runs: Vec::new(),
+            width: 0.0,
+            visible: 0.0,
         };
-        of_span(shaper, span, text, look, &mut piece);
+        while length > 0
+            && let Some((span, rest)) = self.spans.split_first()
+        {
+            let left = span.text.get(self.taken..).unwrap_or_default();
+            let text = left.get(..length).unwrap_or(left);
+            if !text.is_empty() {
+                of_span(shaper, span, text, look, &mut piece);
+            }
+            length -= text.len();
+            self.taken += text.len();
+            if self.taken >= span.text.len() {
+                (self.spans, self.taken) = (rest, 0);
+            } else if text.is_empty() {
+                break;
+            }
+        }
+        piece
     }
-    piece
 }
 
 fn of_span(shaper: &mut Shaper<'_>, span: &Span, text: &str, look: Look, piece: &mut Piece) {

@@ -184,6 +184,18 @@ fn a_word_wider_than_a_line_is_broken() {
 }
 
 #[test]
+fn a_paragraph_of_many_looks_is_one_paragraph() {
+    // Were the time that a word takes to grow with the number of looks, this would be given up.
+    let text = "**a** b ".repeat(20_000);
+    let limits = Limits::default();
+    let patience = Patience::new(limits.time, crate::worker::Wanted::default());
+    let blocks = crate::markdown::blocks(&text, &patience).unwrap();
+    let (bytes, _) = document(&request(&text), &blocks, &FONTS, &limits, &patience).unwrap();
+    let letters = pages(&bytes).concat().matches(['a', 'b']).count();
+    assert_eq!(letters, 40_000);
+}
+
+#[test]
 fn a_document_has_as_many_pages_as_the_limit_says() {
     let few = Limits {
         pages: 3,

@@ -113,7 +113,7 @@ async fn a_workbook_that_is_sent_is_read_as_rows_and_as_text() {
         .await;
     let content = text(&said["data"]["data"]["content"]);
     assert!(
-        content.contains(r#"{"sales":[{"region":"North","lamps":512}]}"#),
+        content.contains(r#"{"sales": [{"region": "North", "lamps": 512}]}"#),
         "{said}"
     );
     assert!(content.contains("| North | 512 |"), "{said}");
