@@ -120,6 +120,34 @@ async fn a_workbook_that_is_sent_is_read_as_rows_and_as_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_workbook_in_a_form_is_read_though_the_form_has_its_text() {
+    let server = TestServer::start().await;
+    let ada = Client::of(&server, "ada").await;
+    let mut reader = canvas(&[
+        (
+            "ExcelProcessor:E",
+            "ExcelProcessor",
+            json!({"input_files": ["begin@sheet"]}),
+        ),
+        (
+            "Message:Out",
+            "Message",
+            json!({"content": ["{ExcelProcessor:E@data.sales.0.lamps} {begin@sheet.0}"]}),
+        ),
+    ]);
+    reader["components"]["begin"]["obj"]["params"]["inputs"] =
+        json!({"sheet": {"type": "file", "name": "Sheet"}});
+    let agent = ada.agent("Reader", &reader).await;
+    let sent = upload(&ada, &agent, &[("sales.xlsx", XLSX, &workbook())]).await;
+    let inputs = json!({"sheet": {"type": "file", "value": sent["data"]}});
+    let said = ada
+        .ask(json!({"agent_id": agent, "query": "go", "inputs": inputs}))
+        .await;
+    let content = text(&said["data"]["data"]["content"]);
+    assert!(content.starts_with("512 File: sales.xlsx"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_cannot_read_files_of_others_by_their_ids() {
     let server = TestServer::start().await;
     let ada = Client::of(&server, "ada").await;
