@@ -73,7 +73,10 @@ fn the_sheets_of_a_workbook_are_chosen_by_name() {
     let book =
         workbook(json!({"Q1": [["a", null, "a"], [1, 2, 3]], "Q2": [["b"], [true]], "Q3": []}));
     let keys = |selection: &str| {
-        let (tried, _) = run(json!({"sheet_selection": selection}), &[book.clone()]);
+        let (tried, _) = run(
+            json!({"sheet_selection": selection}),
+            std::slice::from_ref(&book),
+        );
         let data = tried.port("data");
         data.as_object()
             .unwrap()

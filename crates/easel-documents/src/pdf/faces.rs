@@ -72,10 +72,7 @@ impl Fonts {
             found == Some(true)
         };
         // One that cannot be read when it is to be used is as good as absent.
-        faces
-            .into_iter()
-            .filter(has)
-            .find_map(|face| Bytes::read(face))
+        faces.into_iter().filter(has).find_map(Bytes::read)
     }
 }
 
