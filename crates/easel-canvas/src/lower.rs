@@ -146,6 +146,7 @@ impl Lowering<'_> {
         self.read_tools(&id, &table, &mut params, "");
         let mut fields = Fields::new(self, component);
         fields.add(&table, &params, "");
+        fields.files(&table, &params);
         if table.family == Family::Model && table.control == Control::Task {
             fields.reference("sys.files", "sys.files");
         }

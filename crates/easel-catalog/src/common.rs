@@ -37,6 +37,10 @@ pub const IGNORED: &[&str] = &[
     "logical_operator",
 ];
 
+/// The port beside those of a form's fields that has the files as they were uploaded, by field: the fields themselves have the
+/// text that was made of them.
+pub const FILES_PORT: &str = "_files";
+
 /// Ports that belong to the engine. No component declares one; references may read them.
 pub const RESERVED_PORTS: &[&str] = &[
     "_ERROR",
@@ -47,6 +51,7 @@ pub const RESERVED_PORTS: &[&str] = &[
     "_references",
     "_ARTIFACTS",
     "_ATTACHMENT_CONTENT",
+    FILES_PORT,
 ];
 
 /// True if the port belongs to the engine.

@@ -23,6 +23,9 @@ pub struct Param {
     pub aliases: Vec<Arc<str>>,
     /// True if `${NAME}` in its texts names a secret (design.md §5). Always true of a [`Type::Credential`].
     pub secrets: bool,
+    /// True if its references name files: what was uploaded is read beside the text that was made of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub files: bool,
 }
 
 impl Param {
@@ -36,6 +39,7 @@ impl Param {
             required: Required::Never,
             doc: doc.to_owned(),
             aliases: Vec::new(),
+            files: false,
         }
     }
 
@@ -72,6 +76,12 @@ impl Param {
     /// Lets `${NAME}` in its texts name a secret.
     pub fn secrets(mut self) -> Param {
         self.secrets = true;
+        self
+    }
+
+    /// Says that its references name files.
+    pub fn files(mut self) -> Param {
+        self.files = true;
         self
     }
 

@@ -158,7 +158,11 @@ mod tests {
         let trial = Trial::new("Begin", json!({"inputs": fields})).turn(turn);
         let tried = trial.world(ScriptedWorld::new(script).world()).run();
         let content = "File: a.txt\nContent as following: \nbody";
-        assert_eq!(tried.ports(), json!({"f": [content], "x": "1"}));
+        let uploaded = json!({"f": [{"id": "f1", "name": "a.txt", "created_by": "u"}]});
+        assert_eq!(
+            tried.ports(),
+            json!({"_files": uploaded, "f": [content], "x": "1"})
+        );
     }
 
     #[test]

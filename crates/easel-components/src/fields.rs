@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use easel_catalog::common::FILES_PORT;
 use easel_core::event::{Completion, Fault, Ports};
 use easel_core::{Object, Value};
 use easel_tools::ToolError;
@@ -72,6 +73,20 @@ fn chosen(value: &Value) -> Value {
     }
 }
 
+/// The port with the files as they were uploaded: each field's descriptors, as a list.
+fn uploaded(fields: &[(Arc<str>, Filled)]) -> Option<Object> {
+    let of_field = |(key, filled): &(Arc<str>, Filled)| match filled {
+        Filled::Files(files) => {
+            let files = files.iter().filter(|file| file.as_object().is_some());
+            let files: Vec<Value> = files.cloned().collect();
+            (!files.is_empty()).then(|| (key.clone(), files.into()))
+        }
+        Filled::Value(_) => None,
+    };
+    let uploaded: Object = fields.iter().filter_map(of_field).collect();
+    (!uploaded.is_empty()).then_some(uploaded)
+}
+
 /// Completes with these fields as ports, once their files are read.
 pub(crate) fn fill(call: Call, mut ports: Ports, fields: Vec<(Arc<str>, Filled)>) -> Run {
     let waits = fields
@@ -86,6 +101,9 @@ pub(crate) fn fill(call: Call, mut ports: Ports, fields: Vec<(Arc<str>, Filled)>
         return Run::Done(Ok(completion(ports)));
     }
     Run::later(async move {
+        if let Some(uploaded) = uploaded(&fields) {
+            ports.set(FILES_PORT, uploaded);
+        }
         for (key, filled) in fields {
             let value = match filled {
                 Filled::Value(value) => value,

@@ -4,6 +4,7 @@
 //! it is passed on while it comes. Jinja, and a message that is not to stream, are said in one piece once everything is
 //! there.
 
+mod attachment;
 mod download;
 mod speech;
 mod streams;
@@ -13,14 +14,16 @@ use std::sync::Arc;
 
 use easel_core::Value;
 use easel_core::bind::{Inputs, Resolved};
-use easel_core::event::{Completion, Fault};
+use easel_core::event::{Completion, Fault, Ports};
 use easel_core::template::{Piece, Template};
+use easel_tools::documents::DocumentFormat;
 use easel_tools::memory::{MemoryMessage, MemorySave};
 
 use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
 use crate::given::Given;
 use crate::site::Site;
 use crate::text::Text;
+use attachment::Attached;
 use speech::Speech;
 use streams::{Interrupted, Streams};
 
@@ -30,7 +33,9 @@ struct Message {
     /// True if it is said in one piece.
     whole: bool,
     memory: Option<Memory>,
-    /// What the file asks for and is not done, a sentence each.
+    /// The format of the file that is offered beside the text.
+    file: Option<DocumentFormat>,
+    /// What the canvas asks for and is not done, a sentence each.
     left_out: Vec<Arc<str>>,
     ports: Names,
 }
@@ -44,6 +49,7 @@ struct Memory {
 struct Names {
     content: Arc<str>,
     downloads: Arc<str>,
+    attachment: Arc<str>,
 }
 
 pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
@@ -64,10 +70,12 @@ pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
             ids,
             user: site.given("user_id", false),
         }),
+        file: DocumentFormat::named(site.text("output_format").trim()),
         left_out: left_out(&site),
         ports: Names {
             content: "content".into(),
             downloads: "downloads".into(),
+            attachment: "attachment".into(),
         },
     }))
 }
@@ -75,13 +83,6 @@ pub(crate) fn prepare(node: Prepared<'_>) -> Result<Arc<dyn Behaviour>, Fault> {
 fn left_out(site: &Site<'_>) -> Vec<Arc<str>> {
     let name = &site.owner.node.draft.name;
     let mut sentences = Vec::new();
-    let format = site.text("output_format");
-    if !format.trim().is_empty() {
-        let sentence = format!(
-            "\"{name}\" offers no {format} file: files are not made yet. The text is said."
-        );
-        sentences.push(sentence.into());
-    }
     if site.flag("auto_play") {
         let sentence =
             format!("\"{name}\" is not spoken: Easel makes no speech. Its text is shown.");
@@ -113,10 +114,10 @@ impl Behaviour for Message {
         call.warn_of_blanks(&text.template);
         let mut reads = text.template.reads();
         let arriving = reads.any(|read| matches!(call.inputs().get(read), Resolved::Stream(_)));
-        if !arriving && self.memory.is_none() {
+        if !arriving && self.memory.is_none() && self.file.is_none() {
             let mut speech = Speech::new(&call);
             self.say(text, call.inputs(), &mut speech);
-            return Run::Done(Ok(self.completion(speech.end())));
+            return Run::Done(Ok(self.completion(speech.end(), None)));
         }
         let message = self.clone();
         Run::later(async move { message.speak(&call).await })
@@ -133,13 +134,22 @@ impl Message {
         self.alternatives.get(usize::try_from(at).ok()?)
     }
 
-    fn completion(&self, said: speech::Said) -> Completion {
-        let ports = [
-            (self.ports.content.clone(), said.text.into()),
-            (self.ports.downloads.clone(), said.downloads.into()),
-        ];
+    /// What was said, and the file that was made of it.
+    fn completion(&self, said: speech::Said, file: Option<Attached>) -> Completion {
+        let Attached {
+            download,
+            attachment,
+        } = file.unwrap_or_default();
+        let mut downloads = said.downloads;
+        downloads.extend(download);
+        let mut ports = Ports::new();
+        ports.set(self.ports.content.clone(), said.text);
+        ports.set(self.ports.downloads.clone(), downloads);
+        if let Some(attachment) = attachment {
+            ports.set(self.ports.attachment.clone(), attachment);
+        }
         Completion {
-            ports: ports.into_iter().collect(),
+            ports,
             ..Completion::default()
         }
     }
@@ -192,7 +202,11 @@ impl Message {
         if let Some(memory) = &self.memory {
             memory.keep(call, &said.text).await;
         }
-        Ok(self.completion(said))
+        let file = match self.file {
+            Some(format) => Attached::make(call, format, &said.plain).await,
+            None => None,
+        };
+        Ok(self.completion(said, file))
     }
 }
 

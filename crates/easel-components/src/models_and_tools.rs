@@ -1,4 +1,4 @@
-//! The components that ask models or reach outside.
+//! The components that ask models, reach outside or make files.
 
 use std::sync::Arc;
 
@@ -9,12 +9,17 @@ use crate::behaviour::Component;
 use crate::builtin::{Builtin, Prepare};
 use crate::chat::llm::Llm;
 use crate::function::{FunctionComponent, Make};
-use crate::{categorize, code_exec, email, exe_sql, invoke, retrieval, search};
+use crate::{
+    categorize, code_exec, doc_generator, email, excel_processor, exe_sql, invoke, retrieval,
+    search,
+};
 
 /// Nodes that no model calls.
-const NODES: [(&str, Prepare); 2] = [
+const NODES: [(&str, Prepare); 4] = [
     ("Categorize", categorize::prepare),
     ("Invoke", invoke::prepare),
+    ("DocGenerator", doc_generator::prepare),
+    ("ExcelProcessor", excel_processor::prepare),
 ];
 
 /// Functions, as nodes and as tools.

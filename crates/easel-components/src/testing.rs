@@ -14,7 +14,8 @@ use easel_core::workflow::{NodeId, Workflow};
 use easel_models::Scripted;
 use easel_models::scripted::LoggedCall;
 use easel_secrets::{Gate, Resolver};
-use easel_tools::World;
+use easel_tools::files::FileDescriptor;
+use easel_tools::{ScriptedWorld, World};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use indexmap::IndexMap;
@@ -188,6 +189,7 @@ impl Trial {
         let mut globals = json!({"sys.query": "", "sys.files": [], "sys.user_id": ""});
         for (key, value) in &self.values {
             match key.split_once('@') {
+                Some(("begin", _)) => {}
                 Some((id, _)) => {
                     components[id] = node("StringTransform", &json!({"method": "merge"}));
                 }
@@ -400,6 +402,37 @@ impl Tried {
     pub fn writes(&self) -> Vec<(u32, Json)> {
         let writes = self.completion().writes.iter();
         writes.map(|w| (w.target, w.value.to_json())).collect()
+    }
+}
+
+/// Files that a trial may read and makes, and documents made for real.
+pub(crate) struct Files(ScriptedWorld);
+
+/// Makes an attempt in a world that has files and makes documents.
+pub(crate) fn with_files(trial: Trial) -> (Tried, Files) {
+    with_scripted_files(trial, json!({}))
+}
+
+/// The same with files that are there already, by their ids.
+pub(crate) fn with_scripted_files(trial: Trial, files: Json) -> (Tried, Files) {
+    let script = serde_json::from_value(json!({"files": files})).unwrap();
+    let scripted = ScriptedWorld::new(script);
+    let maker = easel_documents::DocumentMaker::default().with_built_in_fonts();
+    let world = World {
+        documents: Arc::new(maker),
+        ..scripted.world()
+    };
+    (trial.world(world).run(), Files(scripted))
+}
+
+impl Files {
+    /// The bytes of a file that was made.
+    pub fn made(&self, id: &str) -> Vec<u8> {
+        let file = FileDescriptor {
+            id: id.to_owned(),
+            ..FileDescriptor::default()
+        };
+        block_on(self.0.world().files.bytes("run-1", file)).unwrap()
     }
 }
 

@@ -1,45 +1,151 @@
-//! Uploaded files: kept in the store, read by runs, and never by another owner's.
+//! Files: those that people upload and those that runs make, kept in the store and never shown to another owner's run.
 
 use std::sync::Arc;
 
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::documents::{Documents, WorkbookFile, workbook_text};
+use easel_runtime::tools::files::{
+    FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile,
+};
 use easel_runtime::tools::{ToolError, World};
 use easel_runtime::{Input, Value};
-use easel_store::{Store, StoreError};
+use easel_store::{FileRecord, NewFile, RunRecord, Store, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use sha2::{Digest, Sha256};
 
-/// The files of the store, as runs read them.
-pub struct StoredFiles(Store);
+/// Bytes that a file has at most that a run makes.
+pub const LARGEST_MADE: u64 = 64 << 20;
+
+/// The files of the store, as runs see them.
+pub struct StoredFiles {
+    store: Store,
+    documents: Arc<dyn Documents>,
+}
 
 impl StoredFiles {
     /// A world whose files are those of the store.
     pub fn of(store: &Store, world: World) -> World {
         World {
-            files: Arc::new(StoredFiles(store.clone())),
+            files: Arc::new(StoredFiles {
+                store: store.clone(),
+                documents: world.documents.clone(),
+            }),
             ..world
         }
     }
+
+    async fn record_and_bytes(&self, id: &str) -> Result<(FileRecord, Vec<u8>), String> {
+        let record = self
+            .store
+            .file(id)
+            .await
+            .map_err(|error| error.to_string())?;
+        let bytes = self
+            .store
+            .file_bytes(id)
+            .await
+            .map_err(|error| error.to_string())?;
+        record.zip(bytes).ok_or_else(|| not_there(id))
+    }
+
+    async fn run(&self, id: &str) -> Result<RunRecord, String> {
+        let run = self
+            .store
+            .run(id)
+            .await
+            .map_err(|error| error.to_string())?;
+        run.ok_or_else(|| format!("The run {id} is not in the store, so nobody owns its files."))
+    }
+
+    async fn content(&self, id: &str) -> Result<FileContent, String> {
+        let (record, bytes) = self.record_and_bytes(id).await?;
+        let is_workbook = easel_runtime::tools::files::is_workbook(&record.name, &bytes);
+        if !is_workbook {
+            return content(&record.name, &record.mime, bytes).map_err(str::to_owned);
+        }
+        let name = record.name.to_string();
+        let file = WorkbookFile {
+            name: name.clone(),
+            bytes,
+        };
+        let sheets = self.documents.read_workbook(file).await;
+        let sheets = sheets.map_err(|error| error.to_string())?;
+        Ok(FileContent::Text {
+            name,
+            text: workbook_text(&sheets),
+        })
+    }
+
+    async fn bytes_for(&self, run: &str, id: &str) -> Result<Vec<u8>, String> {
+        let (record, bytes) = self.record_and_bytes(id).await?;
+        // What is read may name any file: a model could have written it.
+        match *record.owner == *self.run(run).await?.origin.owner {
+            true => Ok(bytes),
+            false => Err(not_there(id)),
+        }
+    }
+
+    async fn kept(&self, file: MadeFile) -> Result<KeptFile, String> {
+        let run = self.run(&file.run).await?;
+        let new = NewFile {
+            owner: run.origin.owner.to_string(),
+            session: run.origin.session.as_deref().map(str::to_owned),
+            name: file.name,
+            mime: file.mime_type,
+        };
+        let id = made_id(&file.key);
+        let kept = self
+            .store
+            .put_file_as(&id, new, file.bytes, LARGEST_MADE)
+            .await;
+        let kept = kept.map_err(|error| error.to_string())?;
+        let place = format!("/api/v1/agents/attachments/{id}");
+        Ok(KeptFile {
+            url: format!("{place}/download"),
+            preview_url: format!("{place}/preview"),
+            name: kept.name.to_string(),
+            id,
+        })
+    }
+}
+
+/// The id of a file that a run makes: the same whenever it is made again.
+fn made_id(key: &str) -> String {
+    let digest = Sha256::digest(key.as_bytes());
+    digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn not_there(id: &str) -> String {
+    format!("There is no file {id}; upload it first.")
+}
+
+fn failed(what: String) -> impl FnOnce(String) -> ToolError {
+    move |message| ToolError::Failed { what, message }
 }
 
 impl FileStore for StoredFiles {
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         let (id, name) = (request.file.id, request.file.name);
-        let failed = move |message: String| ToolError::Failed {
-            what: name.clone(),
-            message,
-        };
+        async move { self.content(&id).await.map_err(failed(name)) }.boxed()
+    }
+
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        let run = run.to_owned();
         async move {
-            let record = self.0.file(&id).await;
-            let bytes = self.0.file_bytes(&id).await;
-            let (record, bytes) = match (record, bytes) {
-                (Ok(Some(record)), Ok(Some(bytes))) => (record, bytes),
-                (Err(error), _) | (_, Err(error)) => return Err(failed(error.to_string())),
-                _ => return Err(failed(format!("There is no file {id}; upload it first."))),
-            };
-            content(&record.name, &record.mime, bytes).map_err(|why| failed(why.to_owned()))
+            self.bytes_for(&run, &file.id)
+                .await
+                .map_err(failed(file.name))
         }
         .boxed()
+    }
+
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        let name = file.name.clone();
+        async move { self.kept(file).await.map_err(failed(name)) }.boxed()
     }
 }
 
@@ -56,7 +162,9 @@ pub(crate) fn content(name: &str, mime: &str, bytes: Vec<u8>) -> Result<FileCont
             name: name.to_owned(),
             text,
         }),
-        Err(_) => Err("It is neither text nor an image; this version reads no other documents."),
+        Err(_) => Err(
+            "It is neither text, an image nor an Excel file; this version reads no other documents.",
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that people sent along, and the documents that workflows are compiled from.
+//! Files that people sent along or that runs made, and the documents that workflows are compiled from.
 
 use std::sync::Arc;
 
@@ -108,6 +108,20 @@ impl Store {
         bytes: Vec<u8>,
         limit: u64,
     ) -> Result<FileRecord, StoreError> {
+        self.put_file_as(&new_id(), new, bytes, limit).await
+    }
+
+    /// The same under an id. A file that is there already is replaced: whoever makes it again makes no second one.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`]; [`StoreError`] if it cannot be written.
+    pub async fn put_file_as(
+        &self,
+        id: &str,
+        new: NewFile,
+        bytes: Vec<u8>,
+        limit: u64,
+    ) -> Result<FileRecord, StoreError> {
         let size = bytes.len() as u64;
         if size > limit {
             return Err(StoreError::TooLarge {
@@ -118,7 +132,7 @@ impl Store {
         }
         let packed = pack(bytes).await?;
         let record = FileRecord {
-            id: new_id().into(),
+            id: id.into(),
             owner: new.owner.into(),
             session: new.session.map(Arc::from),
             name: new.name.into(),
@@ -140,9 +154,14 @@ impl Store {
         .with(record.created);
         let mut statements = values::hold(vec![(values::file(&record.id), packed)]);
         statements.push(insert);
+        let id = id.to_owned();
         self.write(move |connection| {
-            let statements = statements.clone();
+            let (id, statements) = (id.clone(), statements.clone());
             Box::pin(async move {
+                let delete = Statement::new("DELETE FROM files WHERE id = $1");
+                if connection.execute(delete.with(&id)).await? > 0 {
+                    values::let_go(connection, &[values::file(&id)], &[]).await?;
+                }
                 for statement in statements {
                     connection.execute(statement).await?;
                 }

@@ -17,7 +17,7 @@ pub enum Capability {
     Search,
     /// Plain HTTP requests.
     Http,
-    /// Files that were uploaded with a message.
+    /// Files that people uploaded and that runs made.
     Files,
     /// Long-term memory of conversations.
     Memory,
@@ -25,6 +25,8 @@ pub enum Capability {
     Mail,
     /// MCP servers.
     Mcp,
+    /// Documents and workbooks.
+    Documents,
 }
 
 impl Capability {
@@ -40,6 +42,7 @@ impl Capability {
             Capability::Memory => "memory",
             Capability::Mail => "mail",
             Capability::Mcp => "MCP server",
+            Capability::Documents => "document maker",
         }
     }
 
@@ -58,6 +61,7 @@ impl Capability {
             Capability::Mcp => {
                 "name it under [mcp] in easel.toml, or connect a client of MCP servers"
             }
+            Capability::Documents => "connect a document maker",
         }
     }
 }

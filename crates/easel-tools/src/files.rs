@@ -1,4 +1,4 @@
-//! Files that were uploaded with a message.
+//! Files: those that people upload with a message, and those that runs make.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +8,86 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
 
-/// Gives the content of uploaded files in the form models take.
+/// Gives what is in files, and keeps those that runs make.
 pub trait FileStore: Send + Sync {
-    /// The content of one file: an image as it is, anything else as text.
+    /// The content of one file in the form models take: an image as it is, anything else as text.
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>>;
+
+    /// The bytes of one file, for whoever owns the run of that id. A file of somebody else is not there.
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>>;
+
+    /// Keeps a file for whoever owns the run. A file that comes again under the same key takes the place of the first.
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>>;
+}
+
+/// A file that a run made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeFile {
+    /// The run.
+    pub run: String,
+    /// What it is known by: the same for every attempt at making it, and for no other file.
+    pub key: String,
+    /// Its name; [`file_name`] makes one of any text.
+    pub name: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Where a file is that was kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Its id.
+    pub id: String,
+    /// Its name, which may be another if the first was taken.
+    pub name: String,
+    /// Where its owner gets it.
+    pub url: String,
+    /// Where its owner sees it; blank if there is no such place.
+    pub preview_url: String,
+}
+
+/// The bytes that base64 text stands for; `None` if it is none.
+pub fn decode(base64: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(base64.trim()).ok()
+}
+
+/// Whether a file is one of Excel (2007 and later): by its name, and by its bytes as far as those say it.
+pub fn is_workbook(name: &str, bytes: &[u8]) -> bool {
+    let ending = name
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
+    bytes.starts_with(b"PK\x03\x04") && matches!(ending.as_deref(), Some("xlsx" | "xlsm"))
+}
+
+/// Characters that a file's name has at most, its extension left aside.
+const LONGEST_NAME: usize = 180;
+
+/// A name under which a file can be kept anywhere: without the characters that systems give a meaning, and without the
+/// extension, if it has that one already. `None`: nothing is left of it.
+pub fn file_name(text: &str, extension: &str) -> Option<String> {
+    let fit = |c: char| match c {
+        // Unseen, and able to make a name read as another.
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' => ' ',
+        '\\' | '/' | '?' | '#' | '%' | '*' | ':' | '|' | '<' | '>' | '"' => ' ',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let text: String = text.chars().map(fit).collect();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let stem = match text.rsplit_once('.') {
+        Some((stem, end)) if end.eq_ignore_ascii_case(extension) => stem,
+        _ => &text,
+    };
+    let stem: String = stem.chars().take(LONGEST_NAME).collect();
+    // Dots alone are folders, one in front hides a file, and one at the end is lost on some systems.
+    let stem = stem.trim_matches([' ', '.']);
+    (!stem.is_empty()).then(|| format!("{stem}.{extension}"))
 }
 
 /// A file and how to read it.
@@ -127,6 +203,25 @@ mod tests {
             nameless.unwrap_err().to_string(),
             "file cannot be used: it has no id"
         );
+    }
+
+    #[test]
+    fn a_name_of_a_file_is_a_name_everywhere() {
+        let name = |text: &str| file_name(text, "pdf");
+        assert_eq!(name("Report 2026").as_deref(), Some("Report 2026.pdf"));
+        assert_eq!(name("report.PDF").as_deref(), Some("report.pdf"));
+        assert_eq!(name("report.docx").as_deref(), Some("report.docx.pdf"));
+        assert_eq!(name("../../etc/passwd").as_deref(), Some("etc passwd.pdf"));
+        assert_eq!(name("a\r\nb:c\u{0}").as_deref(), Some("a b c.pdf"));
+        assert_eq!(
+            name("cod\u{202e}fdp.exe").as_deref(),
+            Some("cod fdp.exe.pdf")
+        );
+        assert_eq!(name("报告").as_deref(), Some("报告.pdf"));
+        for nothing in ["", "  ", "..", "///", ".pdf", "\u{7}"] {
+            assert_eq!(name(nothing), None, "{nothing:?}");
+        }
+        assert_eq!(name(&"x".repeat(500)).map(|name| name.len()), Some(184));
     }
 
     #[test]

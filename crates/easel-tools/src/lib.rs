@@ -12,6 +12,7 @@
 
 pub mod code;
 pub mod contract;
+pub mod documents;
 pub mod error;
 pub mod files;
 pub mod guard;

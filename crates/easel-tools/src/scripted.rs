@@ -29,7 +29,6 @@ use futures::future::{BoxFuture, ready};
 
 use crate::code::{CodeOutcome, CodeRequest, CodeResult, CodeRunner};
 use crate::error::{Capability, ToolError};
-use crate::files::{FileContent, FileRequest, FileStore};
 use crate::guard::{Allow, check_url};
 use crate::http::{HttpBody, HttpRequest, HttpResponse, HttpSender};
 use crate::mail::{Mail, MailSender};
@@ -39,6 +38,7 @@ use crate::search::{SearchRequest, SearchResults, WebSearch, providers};
 use crate::sql::{SqlRequest, SqlRows, SqlRunner};
 use crate::world::World;
 
+mod files;
 mod mcp;
 pub mod script;
 
@@ -67,6 +67,8 @@ struct State {
     mail: Rules<MailRule>,
     mcp: Rules<McpRule>,
     files: indexmap::IndexMap<String, String>,
+    /// The files that runs made, by their keys.
+    kept: indexmap::IndexMap<String, Vec<u8>>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
 }
@@ -85,6 +87,7 @@ impl ScriptedWorld {
             mail: Rules::new(script.mail),
             mcp: Rules::new(script.mcp),
             files: script.files,
+            kept: indexmap::IndexMap::new(),
             missing_datasets: script.missing_datasets,
             calls: Vec::new(),
         };
@@ -107,6 +110,7 @@ impl ScriptedWorld {
             mail: one.clone(),
             mcp: one.clone(),
             memory: one,
+            ..World::none()
         }
     }
 
@@ -406,22 +410,6 @@ impl State {
         })
     }
 
-    fn read(&self, request: FileRequest) -> Result<FileContent, ToolError> {
-        let file = request.file;
-        let image = file.is_image();
-        match (self.files.get(&file.id), file.mime_type) {
-            (None, _) => Err(ToolError::NotFound {
-                what: "file",
-                id: file.id,
-            }),
-            (Some(text), Some(mime)) if image => Ok(FileContent::image(mime, text.as_bytes())),
-            (Some(text), _) => Ok(FileContent::Text {
-                name: file.name,
-                text: text.clone(),
-            }),
-        }
-    }
-
     fn save(&mut self, request: &MemorySave) {
         let message = &request.message;
         self.calls.push(entry([
@@ -491,12 +479,6 @@ impl HttpSender for ScriptedWorld {
 impl MailSender for ScriptedWorld {
     fn deliver(&self, mail: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
         done(self.state().post(&mail))
-    }
-}
-
-impl FileStore for ScriptedWorld {
-    fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
-        done(self.state().read(request))
     }
 }
 

@@ -7,8 +7,9 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 
 use crate::code::{CodeOutcome, CodeRequest, CodeRunner};
+use crate::documents::{DocumentRequest, Documents, MadeDocument, Sheet, WorkbookFile};
 use crate::error::{Capability, ToolError};
-use crate::files::{FileContent, FileRequest, FileStore};
+use crate::files::{FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
 use crate::mail::{Mail, MailSender};
 use crate::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
@@ -32,7 +33,7 @@ pub struct World {
     pub search: Arc<dyn WebSearch>,
     /// Plain HTTP requests.
     pub http: Arc<dyn HttpSender>,
-    /// Uploaded files.
+    /// Files that people uploaded and that runs made.
     pub files: Arc<dyn FileStore>,
     /// Long-term memory.
     pub memory: Arc<dyn MemoryStore>,
@@ -40,6 +41,8 @@ pub struct World {
     pub mail: Arc<dyn MailSender>,
     /// MCP servers.
     pub mcp: Arc<dyn McpServers>,
+    /// Documents and workbooks.
+    pub documents: Arc<dyn Documents>,
 }
 
 impl World {
@@ -55,6 +58,7 @@ impl World {
             memory: Arc::new(Unconfigured),
             mail: Arc::new(Unconfigured),
             mcp: Arc::new(Unconfigured),
+            documents: Arc::new(Unconfigured),
         }
     }
 }
@@ -110,6 +114,28 @@ impl HttpSender for Unconfigured {
 impl FileStore for Unconfigured {
     fn read(&self, _: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         absent(Capability::Files)
+    }
+
+    fn bytes(&self, _: &str, _: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        absent(Capability::Files)
+    }
+
+    fn keep(&self, _: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        absent(Capability::Files)
+    }
+}
+
+impl Documents for Unconfigured {
+    fn make(&self, _: DocumentRequest) -> BoxFuture<'_, Result<MadeDocument, ToolError>> {
+        absent(Capability::Documents)
+    }
+
+    fn read_workbook(&self, _: WorkbookFile) -> BoxFuture<'_, Result<Vec<Sheet>, ToolError>> {
+        absent(Capability::Documents)
+    }
+
+    fn write_workbook(&self, _: Vec<Sheet>) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        absent(Capability::Documents)
     }
 }
 

@@ -154,7 +154,7 @@ pub struct RunArguments {
     /// Inputs by name from a JSON file.
     #[arg(long, value_name = "FILE", help_heading = "Input", value_hint = ValueHint::FilePath)]
     pub inputs: Option<PathBuf>,
-    /// A file to hand in: text, or an image. May be repeated.
+    /// A file to hand in: text, an image, or an Excel file. May be repeated.
     #[arg(long = "file", value_name = "PATH", help_heading = "Input", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// The user's id.
@@ -179,6 +179,9 @@ pub struct RunArguments {
     /// Print each event as a line of JSON.
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub events: bool,
+    /// The folder for files that the run makes; it is made with the first.
+    #[arg(long, value_name = "FOLDER", default_value = "downloads", help_heading = "Output", value_hint = ValueHint::DirPath)]
+    pub downloads: PathBuf,
     /// Say at the end where the time went.
     #[arg(long, help_heading = "Output")]
     pub timings: bool,

@@ -13,6 +13,7 @@ mod convert;
 mod crash;
 mod data;
 mod document;
+mod documents;
 mod exit;
 mod explain;
 mod import;

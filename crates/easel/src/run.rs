@@ -1,6 +1,7 @@
 //! `easel run`: one workflow, in a terminal or in a pipe.
 
 mod ask;
+mod downloads;
 mod files;
 pub mod input;
 mod lines;
@@ -51,7 +52,7 @@ pub fn run(arguments: &RunArguments) -> Result<Exit, Problem> {
 /// Reads everything the command names, then makes turns.
 async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     let source = Source::read(&arguments.file)?;
-    let files = Arc::new(LocalFiles::default());
+    let files = Arc::new(LocalFiles::new(&arguments.downloads));
     let mut input = input::first(arguments, &files)?;
     let engine = setup::engine(arguments, &files)?;
     let workflow = Arc::new(source.load(&engine)?);
@@ -61,7 +62,8 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     }
     setup::refuse_pipelines(&engine, &workflow)?;
     let mut talk = Talk {
-        asker: Asker::new(files, arguments.chat),
+        asker: Asker::new(files.clone(), arguments.chat),
+        files,
         session: engine.session(&workflow),
         show: Show::new(arguments),
         source: &source,
@@ -90,6 +92,7 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
 struct Talk<'a> {
     session: Session,
     asker: Asker,
+    files: Arc<LocalFiles>,
     show: Show,
     source: &'a Source,
     chat: bool,
@@ -113,6 +116,9 @@ impl Talk<'_> {
                     .await
             };
             self.show.turn_over(&self.session, &ending);
+            for path in self.files.downloads.news() {
+                out::tell(&format!("Wrote {}", path.display()));
+            }
             self.show.asks(self.asker.is_there());
             exit = exit_of(&ending);
             if let Some(problem) = self.problem(&ending) {

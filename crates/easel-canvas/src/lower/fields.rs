@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use easel_catalog::{Catalog, Component as Table, Role, Site};
+use easel_catalog::common::FILES_PORT;
+use easel_catalog::{Catalog, Component as Table, Control, Role, Site};
 use easel_core::bind::ReadId;
 use easel_core::draft::Field;
 use easel_core::reference::canvas::{self, Grammar};
@@ -114,6 +115,34 @@ impl<'a> Fields<'a> {
             let read = self.read(reference);
             self.compiled.push((path.into(), Field::Reference(read)));
         }
+    }
+
+    /// Adds what was uploaded beside each reference to a field of Begin or of a form, where files are asked for.
+    pub fn files(&mut self, table: &Table, params: &Object) {
+        for param in table.params.iter().filter(|param| param.files) {
+            let items = params.get(&param.name).and_then(Value::as_array);
+            for (at, item) in items.into_iter().flatten().enumerate() {
+                let reference = item.as_str().and_then(|text| self.reference_in(text));
+                let field = reference
+                    .as_ref()
+                    .and_then(|reference| self.form_field(reference));
+                if let Some(uploaded) = field {
+                    self.reference(&format!("{}.{at}.{FILES_PORT}", param.name), &uploaded);
+                }
+            }
+        }
+    }
+
+    /// The reference to what was uploaded in the field that a reference names. `None`: it names no field.
+    fn form_field(&self, reference: &Reference) -> Option<String> {
+        let Root::Output { node, .. } = &reference.root else {
+            return None;
+        };
+        let class = &self.lowering.components.get(node)?.class;
+        let table = self.lowering.catalog.get(class)?;
+        let is_form = table.control == Control::Form || *table.name == *"Begin";
+        let (_, field) = reference.text.split_once('@')?;
+        is_form.then(|| format!("{node}@{FILES_PORT}.{field}"))
     }
 
     /// The number of a reference among the node's reads.

@@ -131,7 +131,7 @@ fn invoke() -> Component {
 }
 
 fn doc_generator() -> Component {
-    let text = |name: &str, doc: &str| Param::new(name, Type::Text, doc).default(json!(""));
+    let text = |name: &str, doc: &str| Param::new(name, Type::template(), doc).default(json!(""));
     Component::new(
         "DocGenerator",
         Family::Io,
@@ -140,8 +140,9 @@ fn doc_generator() -> Component {
     )
     .alias("PDFGenerator")
     .alias("DocsGenerator")
+    // What it keeps is kept under one key, so it may be done again.
+    .effect(EffectClass::Reads)
     .seconds(600.0)
-    .later("Making documents is not part of this version yet.")
     .param(Param::new("content", Type::template(), "The text, in Markdown.").required())
     .param(
         Param::new(
@@ -190,7 +191,7 @@ fn doc_generator() -> Component {
             "font_size",
             Type::Number {
                 min: Some(12.0),
-                max: None,
+                max: Some(72.0),
             },
             "The size of the text in points.",
         )
@@ -200,6 +201,7 @@ fn doc_generator() -> Component {
     .port("filename", "string", "The name of the file.")
     .port("mime_type", "string", "The type of the file.")
     .port("size", "integer", "The size of the file in bytes.")
+    .port("url", "string", "Where its owner gets it.")
     .port(
         "download",
         "string",
@@ -215,14 +217,16 @@ fn excel_processor() -> Component {
         "Spreadsheet",
         "Reads, merges, changes or writes spreadsheets.",
     )
+    // What it keeps is kept under one key, so it may be done again.
+    .effect(EffectClass::Reads)
     .seconds(600.0)
-    .later("Spreadsheets are not part of this version yet.")
     .param(
         Param::new(
             "input_files",
             Type::list_split(Type::Reference, Split::Whole),
-            "The files.",
+            "The files: fields of Begin or a form, `sys.files`, documents of other nodes.",
         )
+        .files()
         .default(json!([])),
     )
     .param(
@@ -266,7 +270,7 @@ fn excel_processor() -> Component {
     .param(
         Param::new(
             "output_filename",
-            Type::Text,
+            Type::template(),
             "The name of the file that is written.",
         )
         .default(json!("output")),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use easel_catalog::common::FILES_PORT;
 use easel_core::bind::ReadId;
 use easel_core::condition::Operator;
 use easel_core::draft::{Field, Kind};
@@ -73,7 +74,9 @@ fn reads(workflow: &Workflow) -> BTreeMap<usize, BTreeMap<Point, Vec<Read<'_>>>>
             let Slot::Port { place, port, .. } = slot else {
                 continue;
             };
-            if **port == *ERROR_PORT || tolerant.contains(&ReadId(read as u32)) {
+            // What was uploaded is read beside its field, of which it is said already.
+            let beside = **port == *FILES_PORT;
+            if **port == *ERROR_PORT || beside || tolerant.contains(&ReadId(read as u32)) {
                 continue;
             }
             let source = place.down.first().copied().unwrap_or(place.member);

@@ -37,6 +37,24 @@ fn an_optional_step_is_missing_on_the_way_around_it() {
 }
 
 #[test]
+fn a_file_that_is_read_with_what_was_uploaded_is_told_of_once() {
+    let form = node(
+        "UserFillUp",
+        json!({"inputs": {"f": {"type": "file", "name": "f"}}}),
+    );
+    let nodes = vec![
+        begin(&["Switch:S"]),
+        ("Switch:S", switch(&["F"], &["E"])),
+        ("F", form.to(&["E"])),
+        ("E", node("ExcelProcessor", json!({"input_files": ["F@f"]}))),
+    ];
+    assert_eq!(
+        said(Code::MaybeMissing, nodes),
+        ["`E` reads `F@f`, which is missing on some of the ways that lead to it."]
+    );
+}
+
+#[test]
 fn alternatives_that_leave_no_way_out_are_fine() {
     let nodes = |text: &str| {
         vec![

@@ -7,15 +7,14 @@ use easel_core::Value;
 use super::download;
 use crate::behaviour::Call;
 use crate::stream::{Piece, PieceKind};
-
-/// How thoughts begin and end in the text of a model (spec/canvas-components §3.1).
-const THINK_START: &str = "<think>";
-const THINK_END: &str = "</think>";
+use crate::thoughts::{THINK_END, THINK_START};
 
 /// A message that is being said.
 pub(super) struct Speech<'a> {
     call: &'a Call,
     text: String,
+    /// The same without thoughts.
+    plain: String,
     downloads: Vec<Value>,
     thinking: bool,
     /// The end of what arrived so far, where it may be the beginning of a mark.
@@ -26,6 +25,8 @@ pub(super) struct Speech<'a> {
 pub(super) struct Said {
     /// The text, thoughts included, without the marks around them.
     pub text: String,
+    /// The text without thoughts.
+    pub plain: String,
     /// The files named in it.
     pub downloads: Vec<Value>,
 }
@@ -35,6 +36,7 @@ impl<'a> Speech<'a> {
         Speech {
             call,
             text: String::new(),
+            plain: String::new(),
             downloads: Vec::new(),
             thinking: false,
             held: String::new(),
@@ -52,6 +54,9 @@ impl<'a> Speech<'a> {
     pub fn literal(&mut self, text: &Arc<str>) {
         if !text.is_empty() {
             self.text.push_str(text);
+            if !self.thinking {
+                self.plain.push_str(text);
+            }
             self.show(PieceKind::Text(text.clone()));
         }
     }
@@ -159,6 +164,7 @@ impl<'a> Speech<'a> {
     pub fn again(&mut self) {
         self.show(PieceKind::Reset);
         self.text.clear();
+        self.plain.clear();
         self.downloads.clear();
         self.thinking = false;
         self.held.clear();
@@ -167,6 +173,7 @@ impl<'a> Speech<'a> {
     pub fn end(self) -> Said {
         Said {
             text: self.text,
+            plain: self.plain,
             downloads: self.downloads,
         }
     }

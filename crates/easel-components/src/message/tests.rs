@@ -4,7 +4,7 @@ use easel_tools::{Script, ScriptedWorld};
 use serde_json::{Value as Json, json};
 
 use crate::stream::StreamItem;
-use crate::testing::{Trial, Tried};
+use crate::testing::{Trial, Tried, with_files};
 use crate::turn::Turn;
 
 fn message(content: &str) -> Trial {
@@ -412,13 +412,61 @@ fn a_memory_that_cannot_be_reached_is_a_warning() {
 
 #[test]
 fn what_is_not_done_yet_is_said() {
-    let params = json!({"content": ["x"], "output_format": "pdf", "auto_play": true});
+    let params = json!({"content": ["x"], "auto_play": true});
     let tried = Trial::new("Message", params).run();
     assert_eq!(
         tried.warnings,
+        ["\"X\" is not spoken: Easel makes no speech. Its text is shown."]
+    );
+}
+
+#[test]
+fn a_message_is_offered_as_a_file_as_well() {
+    let params = json!({"content": ["{Agent:A@content}"], "output_format": "md"});
+    let text = "<think>hm</think># The plan\n\n\n\nWe go.";
+    let (tried, files) =
+        with_files(Trial::new("Message", params).given("Agent:A@content", json!(text)));
+    assert_eq!(content(&tried), "hm# The plan\n\n\n\nWe go.");
+    let attachment = tried.port("attachment");
+    assert_eq!(attachment["doc_id"], "made-1");
+    assert_eq!(attachment["format"], "markdown");
+    assert_eq!(attachment["file_name"], "The plan.md");
+    let download = json!({"doc_id": "made-1", "filename": "The plan.md", "mime_type": "text/markdown", "size": 18,
+        "url": "/files/made-1", "preview_url": ""});
+    assert_eq!(tried.port("downloads"), json!([download]));
+    assert_eq!(files.made("made-1"), b"# The plan\n\nWe go.");
+    assert_eq!(tried.warnings, [""; 0]);
+}
+
+#[test]
+fn a_file_of_a_message_has_every_format_there_is() {
+    for (format, ending) in [
+        ("html", "html"),
+        ("pdf", "pdf"),
+        ("docx", "docx"),
+        ("xlsx", "xlsx"),
+        ("markdown", "md"),
+    ] {
+        let params = json!({"content": ["Sales 2026"], "output_format": format});
+        let (tried, files) = with_files(Trial::new("Message", params));
+        assert_eq!(
+            tried.port("attachment")["file_name"],
+            format!("Sales 2026.{ending}")
+        );
+        assert!(!files.made("made-1").is_empty());
+    }
+}
+
+#[test]
+fn a_message_whose_file_cannot_be_made_is_said_all_the_same() {
+    let params = json!({"content": ["x"], "output_format": "pdf"});
+    let tried = Trial::new("Message", params).run();
+    assert_eq!(content(&tried), "x");
+    assert_eq!(tried.port("downloads"), json!([]));
+    assert_eq!(
+        tried.warnings,
         [
-            "\"X\" offers no pdf file: files are not made yet. The text is said.",
-            "\"X\" is not spoken: Easel makes no speech. Its text is shown."
+            "\"X\" offers no pdf file: no document maker is configured: connect a document maker. The text is said."
         ]
     );
 }

@@ -171,6 +171,8 @@ fn kind_of(name: &str) -> &'static str {
         "csv" => "text/csv",
         "json" => "application/json",
         "pdf" => "application/pdf",
+        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         _ => "application/octet-stream",
     }
 }

@@ -4,6 +4,7 @@ mod agents;
 mod completions;
 mod debug;
 mod files;
+mod made_files;
 mod ownership;
 mod reports;
 mod sdk;

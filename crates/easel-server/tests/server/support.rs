@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use easel_documents::DocumentMaker;
 use easel_runtime::models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo};
+use easel_runtime::tools::World;
 use easel_runtime::{Engine, Origin, ScriptedWorld};
 use easel_server::files::StoredFiles;
 use easel_server::host::{Host, HostLimits};
@@ -162,12 +164,16 @@ impl TestServer {
         };
         let store = Store::open(&location).await.unwrap();
         let script = Arc::new(ScriptedWorld::read(world.clone(), || {}).unwrap());
+        let tools = World {
+            documents: Arc::new(DocumentMaker::default().with_built_in_fonts()),
+            ..script.tools()
+        };
         let engine = Engine::builder()
             .model(Arc::new(Slow {
                 pause: Duration::from_millis(world["slow_ms"].as_u64().unwrap_or(0)),
                 model: setup.model.clone().unwrap_or_else(|| script.model()),
             }))
-            .world(StoredFiles::of(&store, script.tools()))
+            .world(StoredFiles::of(&store, tools))
             .journal(Arc::new(store.clone()))
             .build()
             .unwrap();

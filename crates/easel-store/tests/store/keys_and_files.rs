@@ -65,6 +65,21 @@ both! {
         assert_eq!(bench.file_bytes(&empty.id).await.unwrap(), Some(Vec::new()));
     }
 
+    async fn a_file_that_is_made_again_takes_the_place_of_the_first(bench) {
+        let new = NewFile { owner: "me".into(), session: None, name: "a.pdf".into(), mime: "application/pdf".into() };
+        let first = bench.put_file_as("made", new.clone(), vec![1; 1_000], 1_000).await.unwrap();
+        let again = bench.put_file_as("made", NewFile { name: "b.pdf".into(), ..new.clone() }, vec![2; 900], 1_000).await.unwrap();
+        assert_eq!((&*first.id, &*again.id), ("made", "made"));
+        assert_eq!(bench.file_bytes("made").await.unwrap(), Some(vec![2; 900]));
+        let listed = bench.files("me", PageNumber::default()).await.unwrap();
+        assert_eq!((listed.total, &*listed.items[0].name, listed.items[0].size), (1, "b.pdf", 900));
+        assert_eq!(count(&bench, "held").await, 1, "the bytes of the first are gone");
+        bench.put_file_as("made", new, vec![2; 900], 1_000).await.unwrap();
+        assert_eq!(bench.file_bytes("made").await.unwrap(), Some(vec![2; 900]), "the same bytes stay");
+        assert!(bench.delete_file("made").await.unwrap());
+        assert_eq!(count(&bench, "held").await, 0);
+    }
+
     async fn a_document_is_found_by_its_hash(bench) {
         let text = "{\"components\": {}}".repeat(1_000).into_bytes();
         let hash = bench.put_document(Dialect::Canvas, text.clone()).await.unwrap();

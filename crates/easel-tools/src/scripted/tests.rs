@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::code::Language;
-use crate::files::FileDescriptor;
+use crate::files::{FileDescriptor, FileRequest, FileStore};
 use crate::memory::MemoryMessage;
 use crate::retrieval::MetadataCondition;
 use crate::sql::SqlConnection;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::NOW;
 use super::files::{Cancel, Case, Turn};
+use crate::documents;
 
 /// Runs all turns of a case. The result has the form of `expected.json`.
 pub fn run(case: &Case) -> Json {
@@ -21,7 +22,7 @@ pub fn run(case: &Case) -> Json {
     };
     let engine = Engine::builder()
         .model(world.model())
-        .world(world.tools())
+        .world(documents::within(world.tools()))
         .clock(Arc::new(StandingClock::at(NOW)))
         .seed(1)
         .build();

@@ -16,7 +16,9 @@ use easel_runtime::models::{
     ChatModel, ChatRequest, ChatStream, Credential, ModelError, ModelInfo,
 };
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{
+    FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile,
+};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
@@ -28,6 +30,8 @@ use easel_runtime::tools::{ToolError, World};
 use easel_runtime::{Object, ScriptedWorld};
 use futures::future::BoxFuture;
 use serde_json::{Value as Json, json};
+
+use crate::documents;
 
 use super::killer::Killer;
 use super::record::{AttemptKey, Begin, Call, End, Record, Seen};
@@ -106,8 +110,11 @@ impl Watch {
 
     /// The script's tools, watched.
     pub fn world(self: &Arc<Watch>) -> World {
+        let world = documents::within(self.script.tools());
+        // Nothing of it reaches outside, so there is nothing to watch.
+        let documents = world.documents.clone();
         let watched = Arc::new(Watched {
-            world: self.script.tools(),
+            world,
             watch: self.clone(),
         });
         World {
@@ -120,6 +127,7 @@ impl Watch {
             mail: watched.clone(),
             mcp: watched.clone(),
             memory: watched,
+            documents,
         }
     }
 
@@ -355,6 +363,15 @@ impl McpServers for Watched {
 impl FileStore for Watched {
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         self.call("file", |world| world.files.read(request))
+    }
+
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        let run = run.to_owned();
+        self.call("file", move |world| world.files.bytes(&run, file))
+    }
+
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        self.call("keep", |world| world.files.keep(file))
     }
 }
 

@@ -306,7 +306,7 @@ mod tests {
     ) -> Result<Option<serde_json::Value>, String> {
         let declaration = Value::from(declaration);
         let field = Field::new("key", &declaration);
-        let read = field.read(line, &LocalFiles::default());
+        let read = field.read(line, &LocalFiles::new(std::path::Path::new("downloads")));
         read.map(|value| value.map(|value| value.to_json()))
     }
 

@@ -1,20 +1,28 @@
-//! Files of this machine that a user hands in.
+//! Files of this machine: those that a user hands in, and those that the run makes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use easel_runtime::Value;
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::documents::{Documents, WorkbookFile, workbook_text};
+use easel_runtime::tools::files::{
+    FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile, is_workbook,
+};
 use easel_runtime::tools::{ToolError, World};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use serde_json::json;
 
-/// The files that were handed in, by the id their descriptors have. No other file of the machine can be read.
-#[derive(Debug, Default)]
+use super::downloads::Downloads;
+
+/// The files that were handed in, by the id their descriptors have, and those that the run makes. No other file of the machine
+/// can be read.
+#[derive(Debug)]
 pub struct LocalFiles {
     paths: Mutex<HashMap<String, PathBuf>>,
+    /// What the run makes.
+    pub downloads: Downloads,
 }
 
 /// The largest file that is read, in bytes.
@@ -30,6 +38,14 @@ const IMAGES: [(&str, &str); 5] = [
 ];
 
 impl LocalFiles {
+    /// What the run makes goes into that folder.
+    pub fn new(downloads: &Path) -> LocalFiles {
+        LocalFiles {
+            paths: Mutex::default(),
+            downloads: Downloads::into_folder(downloads),
+        }
+    }
+
     /// Takes a file in and gives its descriptor.
     ///
     /// # Errors
@@ -63,6 +79,7 @@ impl LocalFiles {
         let store = Both {
             local: files.clone(),
             other: world.files.clone(),
+            documents: world.documents.clone(),
         };
         World {
             files: Arc::new(store),
@@ -83,14 +100,36 @@ impl LocalFiles {
 struct Both {
     local: Arc<LocalFiles>,
     other: Arc<dyn FileStore>,
+    documents: Arc<dyn Documents>,
 }
 
 impl FileStore for Both {
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         match self.local.path(&request.file.id) {
-            Some(path) => ready(content(&path, &request.file.name)).boxed(),
+            Some(path) => async move { self.content(&path, &request.file.name).await }.boxed(),
             None => self.other.read(request),
         }
+    }
+
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        let made = || self.local.downloads.path(&file.id);
+        match self.local.path(&file.id).or_else(made) {
+            Some(path) => ready(std::fs::read(path).map_err(failed(&file.name))).boxed(),
+            None => self.other.bytes(run, file),
+        }
+    }
+
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        let kept = self.local.downloads.keep(&file).map_err(failed(&file.name));
+        ready(kept).boxed()
+    }
+}
+
+fn failed<E: ToString>(what: &str) -> impl FnOnce(E) -> ToolError {
+    let what = what.to_owned();
+    move |error| ToolError::Failed {
+        what,
+        message: error.to_string(),
     }
 }
 
@@ -101,30 +140,35 @@ fn image(path: &Path) -> Option<&'static str> {
     Some(kind)
 }
 
-fn content(path: &Path, name: &str) -> Result<FileContent, ToolError> {
-    let failed = |message: String| ToolError::Failed {
-        what: name.to_owned(),
-        message,
-    };
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-    if let Some(kind) = image(path) {
-        return Ok(FileContent::image(kind, &bytes));
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(FileContent::Text {
+impl Both {
+    async fn content(&self, path: &Path, name: &str) -> Result<FileContent, ToolError> {
+        let bytes = std::fs::read(path).map_err(failed(name))?;
+        if let Some(kind) = image(path) {
+            return Ok(FileContent::image(kind, &bytes));
+        }
+        let text = match is_workbook(name, &bytes) {
+            true => {
+                let file = WorkbookFile {
+                    name: name.to_owned(),
+                    bytes,
+                };
+                workbook_text(&self.documents.read_workbook(file).await?)
+            }
+            false => String::from_utf8(bytes).map_err(|_| failed(name)(NO_TEXT))?,
+        };
+        Ok(FileContent::Text {
             name: name.to_owned(),
             text,
-        }),
-        Err(_) => Err(failed(
-            "It is neither text nor an image; this version reads no other documents.".to_owned(),
-        )),
+        })
     }
 }
+
+const NO_TEXT: &str =
+    "It is neither text, an image nor an Excel file; this version reads no other documents.";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use easel_runtime::tools::files::FileDescriptor;
 
     #[test]
     fn what_was_not_handed_in_is_not_read() {
@@ -133,7 +177,7 @@ mod tests {
         let (text, image) = (folder.join("a.txt"), folder.join("b.PNG"));
         std::fs::write(&text, "hello").unwrap();
         std::fs::write(&image, b"PNG").unwrap();
-        let files = Arc::new(LocalFiles::default());
+        let files = Arc::new(LocalFiles::new(&folder.join("downloads")));
         let world = LocalFiles::before(&files, World::none());
         let read = |file: &Value| {
             let file = FileDescriptor::from_value(file).unwrap();

@@ -13,7 +13,7 @@ use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::problem::{Problem, sentence};
 use crate::read;
-use crate::{data, kb, keyring};
+use crate::{data, documents, kb, keyring};
 
 /// The engine of `easel run`.
 pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<Engine>, Problem> {
@@ -46,7 +46,7 @@ pub fn models_and_tools(
     let Some(path) = &arguments.world else {
         let config = Config::of(arguments)?;
         let world = kb::within_reach(config.world()?, &data::folder(None))?;
-        return Ok((config.models()?, world));
+        return Ok((config.models()?, documents::within(world)));
     };
     let world = ScriptedWorld::read(read::json(path)?, || {}).map_err(|error| {
         Problem::usage(format!("{} is no scripted world.", path.display()))
@@ -57,7 +57,7 @@ pub fn models_and_tools(
         Some(_) => Config::of(arguments)?.models()?,
         None => world.model(),
     };
-    Ok((models, world.tools()))
+    Ok((models, documents::within(world.tools())))
 }
 
 /// Ingestion pipelines can be opened and checked, and are not run.

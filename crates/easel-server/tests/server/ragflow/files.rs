@@ -17,7 +17,7 @@ fn reader() -> Json {
 }
 
 /// A form with files, as browsers send one.
-async fn upload(client: &Client<'_>, agent: &str, files: &[(&str, &str, &[u8])]) -> Json {
+pub async fn upload(client: &Client<'_>, agent: &str, files: &[(&str, &str, &[u8])]) -> Json {
     let boundary = "------------------------7d0c";
     let mut body = Vec::new();
     for (name, kind, bytes) in files {
@@ -40,7 +40,7 @@ async fn upload(client: &Client<'_>, agent: &str, files: &[(&str, &str, &[u8])])
     serde_json::from_str(&response.text().await.unwrap()).unwrap()
 }
 
-async fn fetch(client: &Client<'_>, path: &str) -> (HeaderMap, Vec<u8>) {
+pub async fn fetch(client: &Client<'_>, path: &str) -> (HeaderMap, Vec<u8>) {
     let response = client.request(Method::GET, path).send().await.unwrap();
     (
         response.headers().clone(),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{
+    FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile,
+};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
@@ -33,6 +35,7 @@ pub const SECTIONS: [&str; 9] = [
 
 /// A world that is passed on to, and recorded.
 pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
+    let documents = world.documents.clone();
     let recorded = Arc::new(Recorded {
         world,
         tape: tape.clone(),
@@ -47,6 +50,7 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         mail: recorded.clone(),
         mcp: recorded.clone(),
         memory: recorded,
+        documents,
     }
 }
 
@@ -245,5 +249,23 @@ impl FileStore for Recorded {
             Ok(content)
         }
         .boxed()
+    }
+
+    fn bytes(&self, run: &str, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        let id = file.id.clone();
+        let call = self.world.files.bytes(run, file);
+        async move {
+            let bytes = call.await?;
+            // A case has text alone, so a workbook of Excel is not in it.
+            if let Ok(text) = std::str::from_utf8(&bytes) {
+                self.tape.file(&id, text);
+            }
+            Ok(bytes)
+        }
+        .boxed()
+    }
+
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        self.world.files.keep(file)
     }
 }
