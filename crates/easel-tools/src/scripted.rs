@@ -64,7 +64,7 @@ struct State {
     http: Rules<HttpRule>,
     mail: Rules<MailRule>,
     files: indexmap::IndexMap<String, String>,
-    /// The files that runs made, by their keys.
+    /// The files that runs made, by their ids.
     kept: indexmap::IndexMap<String, Vec<u8>>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
