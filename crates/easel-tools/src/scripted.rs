@@ -67,7 +67,7 @@ struct State {
     mail: Rules<MailRule>,
     mcp: Rules<McpRule>,
     files: indexmap::IndexMap<String, String>,
-    /// The files that runs made, by their keys.
+    /// The files that runs made, by their ids.
     kept: indexmap::IndexMap<String, Vec<u8>>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,

@@ -20,20 +20,20 @@ fn trial(more: Json) -> Trial {
 fn a_document_is_made_kept_and_described_for_a_message() {
     let (tried, files) = with_files(trial(json!({"filename": "Q2: report"})));
     assert_eq!(tried.warnings, [""; 0]);
-    let bytes = files.made("made-1");
+    let bytes = files.made("made-X/1");
     assert!(bytes.starts_with(b"%PDF-"));
     let mut ports = tried.ports();
     let download: Json = serde_json::from_str(ports["download"].as_str().unwrap()).unwrap();
     assert_eq!(
         download,
-        json!({"doc_id": "made-1", "filename": "Q2 report.pdf", "mime_type": "application/pdf", "size": bytes.len(),
-            "url": "/files/made-1", "preview_url": "", "include_download_info_in_content": false})
+        json!({"doc_id": "made-X/1", "filename": "Q2 report.pdf", "mime_type": "application/pdf", "size": bytes.len(),
+            "url": "/files/made-X/1", "preview_url": "", "include_download_info_in_content": false})
     );
     ports.as_object_mut().unwrap().remove("download");
     assert_eq!(
         ports,
-        json!({"doc_id": "made-1", "filename": "Q2 report.pdf", "mime_type": "application/pdf", "size": bytes.len(),
-            "url": "/files/made-1"})
+        json!({"doc_id": "made-X/1", "filename": "Q2 report.pdf", "mime_type": "application/pdf", "size": bytes.len(),
+            "url": "/files/made-X/1"})
     );
     let message = Trial::new("Message", json!({"content": ["Here: {Doc:D@download}"]}));
     let message = message
@@ -48,14 +48,14 @@ fn thoughts_of_a_model_are_no_part_of_a_document_and_the_time_is() {
     let (tried, files) = with_files(trial(json!({"output_format": "md", "filename": "r"})));
     assert_eq!(tried.port("filename"), "r.md");
     assert_eq!(tried.port("mime_type"), "text/markdown");
-    let text = String::from_utf8(files.made("made-1")).unwrap();
+    let text = String::from_utf8(files.made("made-X/1")).unwrap();
     let (time, text) = text.split_once("\n\n").unwrap();
     assert!(time.starts_with("Generated: 2026-01-0"), "{time}");
     assert_eq!(text, "# Report\n\nSales rose by **7 %**.");
     let (_, files) = with_files(trial(
         json!({"output_format": "markdown", "add_timestamp": false}),
     ));
-    assert!(files.made("made-1").starts_with(b"# Report"));
+    assert!(files.made("made-X/1").starts_with(b"# Report"));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn every_format_is_made() {
             "{format}"
         );
         assert!(
-            files.made("made-1").starts_with(start.as_bytes()),
+            files.made("made-X/1").starts_with(start.as_bytes()),
             "{format}"
         );
     }
@@ -82,7 +82,7 @@ fn every_format_is_made() {
         trial(json!({"output_format": "html", "header_text": "For {sys.query}"}))
             .given("sys.query", json!("Ada & Co")),
     );
-    let page = String::from_utf8(files.made("made-1")).unwrap();
+    let page = String::from_utf8(files.made("made-X/1")).unwrap();
     assert!(page.contains("<header>For Ada &amp; Co</header>"), "{page}");
 }
 

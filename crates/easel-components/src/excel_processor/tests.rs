@@ -277,10 +277,10 @@ fn a_workbook_is_written_and_offered() {
         with_files(Trial::new("ExcelProcessor", params).given("env.v", data.clone()));
     let attachment = tried.port("attachment");
     for (name, value) in [
-        ("doc_id", "made-1"),
+        ("doc_id", "made-X/1"),
         ("format", "xlsx"),
         ("file_name", "Lamps 2026.xlsx"),
-        ("url", "/files/made-1"),
+        ("url", "/files/made-X/1"),
     ] {
         assert_eq!(attachment[name], value);
     }
@@ -290,7 +290,7 @@ fn a_workbook_is_written_and_offered() {
     );
     let file = WorkbookFile {
         name: "l.xlsx".into(),
-        bytes: files.made("made-1"),
+        bytes: files.made("made-X/1"),
     };
     let sheets = read_workbook(&file, &Limits::default()).unwrap();
     assert_eq!(
@@ -317,7 +317,7 @@ fn a_csv_file_holds_the_first_table() {
     let params = json!({"operation": "output", "output_format": "csv"});
     let (tried, files) = run(params, &[file("s", "a.csv"), file("p", "b.csv")]);
     assert_eq!(tried.port("attachment")["file_name"], "output.csv");
-    let text = String::from_utf8(files.made("made-1")).unwrap();
+    let text = String::from_utf8(files.made("made-X/1")).unwrap();
     assert_eq!(text, "\u{feff}region,lamps\r\nNorth,512\r\nSouth,256\r\n");
     assert_eq!(
         tried.warnings,

@@ -428,13 +428,13 @@ fn a_message_is_offered_as_a_file_as_well() {
         with_files(Trial::new("Message", params).given("Agent:A@content", json!(text)));
     assert_eq!(content(&tried), "hm# The plan\n\n\n\nWe go.");
     let attachment = tried.port("attachment");
-    assert_eq!(attachment["doc_id"], "made-1");
+    assert_eq!(attachment["doc_id"], "made-X/1");
     assert_eq!(attachment["format"], "markdown");
     assert_eq!(attachment["file_name"], "The plan.md");
-    let download = json!({"doc_id": "made-1", "filename": "The plan.md", "mime_type": "text/markdown", "size": 18,
-        "url": "/files/made-1", "preview_url": ""});
+    let download = json!({"doc_id": "made-X/1", "filename": "The plan.md", "mime_type": "text/markdown", "size": 18,
+        "url": "/files/made-X/1", "preview_url": ""});
     assert_eq!(tried.port("downloads"), json!([download]));
-    assert_eq!(files.made("made-1"), b"# The plan\n\nWe go.");
+    assert_eq!(files.made("made-X/1"), b"# The plan\n\nWe go.");
     assert_eq!(tried.warnings, [""; 0]);
 }
 
@@ -453,7 +453,7 @@ fn a_file_of_a_message_has_every_format_there_is() {
             tried.port("attachment")["file_name"],
             format!("Sales 2026.{ending}")
         );
-        assert!(!files.made("made-1").is_empty());
+        assert!(!files.made("made-X/1").is_empty());
     }
 }
 

@@ -22,14 +22,9 @@ impl State {
     }
 
     fn bytes(&self, file: FileDescriptor) -> Result<Vec<u8>, ToolError> {
-        let number = file
-            .id
-            .strip_prefix(MADE)
-            .and_then(|n| n.parse::<usize>().ok());
-        let made = number.and_then(|n| self.kept.get_index(n.checked_sub(1)?));
-        match (self.files.get(&file.id), made) {
+        match (self.files.get(&file.id), self.kept.get(&file.id)) {
             (Some(text), _) => Ok(text.clone().into_bytes()),
-            (None, Some((_, bytes))) => Ok(bytes.clone()),
+            (None, Some(bytes)) => Ok(bytes.clone()),
             (None, None) => Err(not_found(file.id)),
         }
     }
@@ -39,8 +34,8 @@ impl State {
             ("keep_file", Value::from(file.name.as_str())),
             ("mime_type", Value::from(file.mime_type)),
         ]));
-        let (at, _) = self.kept.insert_full(file.key, file.bytes);
-        let id = format!("{MADE}{}", at + 1);
+        let id = made_id(&file.key);
+        self.kept.insert(id.clone(), file.bytes);
         KeptFile {
             url: format!("/files/{id}"),
             preview_url: String::new(),
@@ -50,8 +45,11 @@ impl State {
     }
 }
 
-/// What the ids of files begin with that runs made; their number follows.
-const MADE: &str = "made-";
+/// The id of a file that a run made: by who made it. The run is left out, so that each run of a script tells the same.
+fn made_id(key: &str) -> String {
+    let made_by = key.split_once('/').map_or(key, |(_, made_by)| made_by);
+    format!("made-{made_by}")
+}
 
 fn not_found(id: String) -> ToolError {
     ToolError::NotFound { what: "file", id }
@@ -89,8 +87,12 @@ mod tests {
             bytes: bytes.to_vec(),
         };
         let keep = |key: &str, bytes: &[u8]| block_on(files.keep(file(key, bytes))).unwrap().id;
-        let (first, other, again) = (keep("k", b"1"), keep("l", b"2"), keep("k", b"3"));
-        assert_eq!(first, again);
+        let (first, other, again) = (
+            keep("r/k/1", b"1"),
+            keep("r/l/1", b"2"),
+            keep("r/k/1", b"3"),
+        );
+        assert_eq!((first.as_str(), again.as_str()), ("made-k/1", "made-k/1"));
         assert_ne!(first, other);
         let bytes = |id: String| {
             let file = FileDescriptor {
@@ -101,7 +103,7 @@ mod tests {
         };
         assert_eq!(bytes(first).unwrap(), b"3");
         assert_eq!(bytes(other).unwrap(), b"2");
-        assert!(bytes("made-3".into()).is_err());
+        assert!(bytes("made-m/1".into()).is_err());
         assert_eq!(scripted.take_calls().len(), 3);
     }
 }

@@ -8,6 +8,7 @@ mod code;
 mod convert;
 mod crash;
 mod databases;
+mod documents;
 mod easel;
 mod graphs;
 mod help;
