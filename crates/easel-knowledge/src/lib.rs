@@ -38,18 +38,23 @@
 //! - [`read`] makes Markdown of a document, [`chunks`] cuts it into passages.
 //! - [`Knowledge`] keeps knowledge bases in a folder, adds documents to them and searches them. It is a
 //!   [`Retriever`](easel_tools::retrieval::Retriever).
+//! - [`Pipeline`] is the door through which an ingestion pipeline adds documents; [`Reader`] is the same without a knowledge base.
 //! - [`Embedder`] and [`Reranker`] are the doors to models. Without an embedding model words alone are compared.
 //!
 //! How passages are scored stands in `search/score.rs`.
 
 mod add;
+mod blocks;
 mod chunks;
+mod cut;
 mod embed;
 mod error;
 mod folder;
 mod format;
 mod knowledge;
 mod limits;
+mod pipeline;
+mod reader;
 mod reading;
 mod rerank;
 mod retriever;
@@ -64,9 +69,12 @@ pub use add::{Outcome, Progress, Report, Source, Step};
 pub use chunks::{Chunk, Chunking, chunks};
 pub use embed::{Embedder, HashedNgrams, Purpose};
 pub use error::{FILE, KnowledgeError};
+pub use folder::Folder;
 pub use format::Format;
 pub use knowledge::Knowledge;
 pub use limits::Limits;
+pub use pipeline::{Begun, Pipeline, RunEnd};
+pub use reader::Reader;
 pub use reading::read;
 pub use rerank::Reranker;
 pub use search::Hit;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use easel_runtime::tools::{ToolError, World};
 use easel_runtime::{Input, Value};
 use easel_store::{Store, StoreError};
@@ -38,6 +38,23 @@ impl FileStore for StoredFiles {
                 _ => return Err(failed(format!("There is no file {id}; upload it first."))),
             };
             content(&record.name, &record.mime, bytes).map_err(|why| failed(why.to_owned()))
+        }
+        .boxed()
+    }
+
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        async move {
+            match self.0.file_bytes(&file.id).await {
+                Ok(Some(bytes)) => Ok(bytes),
+                Ok(None) => Err(ToolError::NotFound {
+                    what: "file",
+                    id: file.id,
+                }),
+                Err(error) => Err(ToolError::Failed {
+                    what: file.name,
+                    message: error.to_string(),
+                }),
+            }
         }
         .boxed()
     }

@@ -23,6 +23,8 @@ pub enum Capability {
     Memory,
     /// Mail.
     Mail,
+    /// Documents on their way into a knowledge base.
+    Ingestion,
 }
 
 impl Capability {
@@ -37,6 +39,7 @@ impl Capability {
             Capability::Files => "file storage",
             Capability::Memory => "memory",
             Capability::Mail => "mail",
+            Capability::Ingestion => "ingestion of documents",
         }
     }
 
@@ -52,6 +55,9 @@ impl Capability {
             Capability::Files => "connect a file store",
             Capability::Memory => "connect a memory store",
             Capability::Mail => "connect a mail sender",
+            Capability::Ingestion => {
+                "add documents with `easel kb add NAME FILES --pipeline FILE`, or connect a reader of documents"
+            }
         }
     }
 }

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ToolError;
 
-/// Gives the content of uploaded files in the form models take.
+/// Gives the content of uploaded files.
 pub trait FileStore: Send + Sync {
     /// The content of one file: an image as it is, anything else as text.
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>>;
+
+    /// The bytes of one file as it was uploaded.
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>>;
 }
 
 /// A file and how to read it.

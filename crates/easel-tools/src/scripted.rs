@@ -29,7 +29,7 @@ use futures::future::{BoxFuture, ready};
 
 use crate::code::{CodeOutcome, CodeRequest, CodeResult, CodeRunner};
 use crate::error::{Capability, ToolError};
-use crate::files::{FileContent, FileRequest, FileStore};
+use crate::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use crate::guard::{Allow, check_url};
 use crate::http::{HttpBody, HttpRequest, HttpResponse, HttpSender};
 use crate::mail::{Mail, MailSender};
@@ -101,6 +101,7 @@ impl ScriptedWorld {
             files: one.clone(),
             mail: one.clone(),
             memory: one,
+            ..World::none()
         }
     }
 
@@ -414,6 +415,15 @@ impl State {
         }
     }
 
+    fn bytes(&self, file: FileDescriptor) -> Result<Vec<u8>, ToolError> {
+        let text = self.files.get(&file.id);
+        text.map(|text| text.clone().into_bytes())
+            .ok_or(ToolError::NotFound {
+                what: "file",
+                id: file.id,
+            })
+    }
+
     fn save(&mut self, request: &MemorySave) {
         let message = &request.message;
         self.calls.push(entry([
@@ -489,6 +499,10 @@ impl MailSender for ScriptedWorld {
 impl FileStore for ScriptedWorld {
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         done(self.state().read(request))
+    }
+
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        done(self.state().bytes(file))
     }
 }
 

@@ -8,8 +8,11 @@ use futures::future::{BoxFuture, ready};
 
 use crate::code::{CodeOutcome, CodeRequest, CodeRunner};
 use crate::error::{Capability, ToolError};
-use crate::files::{FileContent, FileRequest, FileStore};
+use crate::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
+use crate::ingestion::{
+    CutRequest, DocumentPiece, Ingestion, KeepRequest, Kept, ReadDocument, ReadRequest,
+};
 use crate::mail::{Mail, MailSender};
 use crate::memory::{MemoryQuery, MemorySave, MemoryStore};
 use crate::retrieval::{RetrievalRequest, Retrieved, Retriever};
@@ -37,6 +40,8 @@ pub struct World {
     pub memory: Arc<dyn MemoryStore>,
     /// Mail.
     pub mail: Arc<dyn MailSender>,
+    /// Documents on their way into a knowledge base.
+    pub ingestion: Arc<dyn Ingestion>,
 }
 
 impl World {
@@ -51,6 +56,7 @@ impl World {
             files: Arc::new(Unconfigured),
             memory: Arc::new(Unconfigured),
             mail: Arc::new(Unconfigured),
+            ingestion: Arc::new(Unconfigured),
         }
     }
 }
@@ -106,6 +112,24 @@ impl HttpSender for Unconfigured {
 impl FileStore for Unconfigured {
     fn read(&self, _: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         absent(Capability::Files)
+    }
+
+    fn bytes(&self, _: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        absent(Capability::Files)
+    }
+}
+
+impl Ingestion for Unconfigured {
+    fn read(&self, _: ReadRequest) -> BoxFuture<'_, Result<ReadDocument, ToolError>> {
+        absent(Capability::Ingestion)
+    }
+
+    fn cut(&self, _: CutRequest) -> BoxFuture<'_, Result<Vec<DocumentPiece>, ToolError>> {
+        absent(Capability::Ingestion)
+    }
+
+    fn keep(&self, _: KeepRequest) -> BoxFuture<'_, Result<Kept, ToolError>> {
+        absent(Capability::Ingestion)
     }
 }
 

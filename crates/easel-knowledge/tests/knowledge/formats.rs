@@ -65,6 +65,15 @@ fn a_web_page_keeps_its_headings_and_lists() {
 }
 
 #[test]
+fn tables_of_a_web_page_stay_tables() {
+    let page = "<table>\n<tr> <th>item</th><th>price</th></tr>\n<tr><td>tea</td><td></td></tr></table><p>x | y</p>";
+    assert_eq!(
+        markdown_of("page.html", page.as_bytes()),
+        "| item | price |\n| --- | --- |\n| tea |  |\n\nx | y"
+    );
+}
+
+#[test]
 fn markdown_stays_as_it_is() {
     let text = "# A\n\n- b\n\n| c | d |\n| --- | --- |\n| 1 | 2 |";
     assert_eq!(

@@ -16,7 +16,7 @@ use easel_runtime::models::{
     ChatModel, ChatRequest, ChatStream, Credential, ModelError, ModelInfo,
 };
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
@@ -335,6 +335,10 @@ impl MailSender for Watched {
 impl FileStore for Watched {
     fn read(&self, request: FileRequest) -> BoxFuture<'_, Result<FileContent, ToolError>> {
         self.call("file", |world| world.files.read(request))
+    }
+
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        self.call("file", |world| world.files.bytes(file))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use easel_runtime::Value;
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use easel_runtime::tools::{ToolError, World};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -92,6 +92,13 @@ impl FileStore for Both {
             None => self.other.read(request),
         }
     }
+
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        match self.local.path(&file.id) {
+            Some(path) => ready(bytes(&path, &file.name)).boxed(),
+            None => self.other.bytes(file),
+        }
+    }
 }
 
 /// The kind of image a file is by its name.
@@ -101,12 +108,15 @@ fn image(path: &Path) -> Option<&'static str> {
     Some(kind)
 }
 
-fn content(path: &Path, name: &str) -> Result<FileContent, ToolError> {
-    let failed = |message: String| ToolError::Failed {
+fn bytes(path: &Path, name: &str) -> Result<Vec<u8>, ToolError> {
+    std::fs::read(path).map_err(|error| ToolError::Failed {
         what: name.to_owned(),
-        message,
-    };
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        message: error.to_string(),
+    })
+}
+
+fn content(path: &Path, name: &str) -> Result<FileContent, ToolError> {
+    let bytes = bytes(path, name)?;
     if let Some(kind) = image(path) {
         return Ok(FileContent::image(kind, &bytes));
     }
@@ -115,16 +125,17 @@ fn content(path: &Path, name: &str) -> Result<FileContent, ToolError> {
             name: name.to_owned(),
             text,
         }),
-        Err(_) => Err(failed(
-            "It is neither text nor an image; this version reads no other documents.".to_owned(),
-        )),
+        Err(_) => Err(ToolError::Failed {
+            what: name.to_owned(),
+            message: "It is neither text nor an image; this version reads no other documents."
+                .to_owned(),
+        }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use easel_runtime::tools::files::FileDescriptor;
 
     #[test]
     fn what_was_not_handed_in_is_not_read() {

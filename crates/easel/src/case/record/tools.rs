@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use easel_runtime::tools::code::{CodeOutcome, CodeRequest, CodeRunner};
-use easel_runtime::tools::files::{FileContent, FileRequest, FileStore};
+use easel_runtime::tools::files::{FileContent, FileDescriptor, FileRequest, FileStore};
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
 use easel_runtime::tools::mail::{Mail, MailSender};
 use easel_runtime::tools::memory::{MemoryQuery, MemorySave, MemoryStore};
@@ -199,5 +199,9 @@ impl FileStore for Recorded {
             Ok(content)
         }
         .boxed()
+    }
+
+    fn bytes(&self, file: FileDescriptor) -> BoxFuture<'_, Result<Vec<u8>, ToolError>> {
+        self.world.files.bytes(file)
     }
 }
