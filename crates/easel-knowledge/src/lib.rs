@@ -80,3 +80,8 @@ pub use rerank::Reranker;
 pub use search::Hit;
 pub use store::{Base, Document, NewBase, State};
 pub use text::Text;
+
+/// A fingerprint of bytes, by which pipelines and requests are known: 32 bytes, the same on every machine.
+pub fn fingerprint(bytes: &[u8]) -> Vec<u8> {
+    <sha2::Sha256 as sha2::Digest>::digest(bytes).to_vec()
+}

@@ -1,6 +1,7 @@
 //! `easel run`: one workflow, in a terminal or in a pipe.
 
 mod ask;
+mod document;
 mod files;
 pub mod input;
 mod lines;
@@ -59,7 +60,9 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     if let Some(graph) = workflow.graph() {
         input::name_the_message(graph.document(), &mut input);
     }
-    setup::refuse_pipelines(&engine, &workflow)?;
+    if workflow.is_pipeline() {
+        document::bring(&mut input, &files)?;
+    }
     let mut talk = Talk {
         asker: Asker::new(files, arguments.chat),
         session: engine.session(&workflow),

@@ -117,7 +117,8 @@ impl Watch {
             http: watched.clone(),
             files: watched.clone(),
             mail: watched.clone(),
-            memory: watched,
+            memory: watched.clone(),
+            ingestion: watched.world.ingestion.clone(),
         }
     }
 

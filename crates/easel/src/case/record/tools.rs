@@ -31,6 +31,7 @@ pub const SECTIONS: [&str; 8] = [
 
 /// A world that is passed on to, and recorded.
 pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
+    let ingestion = world.ingestion.clone();
     let recorded = Arc::new(Recorded {
         world,
         tape: tape.clone(),
@@ -44,6 +45,7 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         files: recorded.clone(),
         mail: recorded.clone(),
         memory: recorded,
+        ingestion,
     }
 }
 
