@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -20,16 +20,34 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Server {
     pub fn start(answer: fn(TcpStream)) -> Server {
+        Server::serving(move |_, stream| answer(stream))
+    }
+
+    /// A server that says what fits a request, in one piece or in a stream, as it is asked; `None`: it refuses.
+    pub fn answering(says: impl Fn(&Value) -> Option<String> + Send + Sync + 'static) -> Server {
+        Server::serving(move |request, mut stream| match says(request) {
+            None => refusing(stream),
+            Some(text) if request["stream"] == true => {
+                head(&mut stream);
+                piece(&mut stream, &text);
+                end(&mut stream);
+            }
+            Some(text) => whole(stream, &text),
+        })
+    }
+
+    fn serving(answer: impl Fn(&Value, TcpStream) + Send + Sync + 'static) -> Server {
+        let answer = Arc::new(answer);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (seen, requests) = mpsc::channel();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let seen = seen.clone();
+                let (seen, answer) = (seen.clone(), answer.clone());
                 std::thread::spawn(move || {
                     if let Some(request) = read(&stream) {
-                        let _ = seen.send(request);
-                        answer(stream);
+                        let _ = seen.send(request.clone());
+                        answer(&request, stream);
                     }
                 });
             }
@@ -39,6 +57,11 @@ impl Server {
 
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The requests that came since the last time this was asked.
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.try_iter().collect()
     }
 
     pub fn wait_for_a_request(&self) -> Value {
@@ -79,6 +102,18 @@ fn piece(stream: &mut TcpStream, text: &str) {
 fn end(stream: &mut TcpStream) {
     let chunk = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let _ = stream.write_all(format!("data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
+}
+
+/// Says something in one piece.
+fn whole(mut stream: TcpStream, text: &str) {
+    let message = json!({"role": "assistant", "content": text});
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let body = body.to_string();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let _ = stream.write_all(answer.as_bytes());
 }
 
 /// Says two words with a pause between.
