@@ -10,6 +10,7 @@ use easel_tools::ingestion::{Block, Cut, CutRequest, DocumentPiece};
 
 use crate::blocks::{page_at, text_of};
 use crate::error::KnowledgeError;
+use crate::tokens::count;
 
 /// Pieces of a document at most.
 pub(crate) const PIECES: usize = 100_000;
@@ -58,15 +59,27 @@ impl Pieces {
         self.bytes += piece.text.len() + piece.whole.as_ref().map_or(0, String::len);
         self.made.push(piece);
         match self.made.len() > PIECES || self.bytes > BYTES {
-            true => Err(KnowledgeError::Invalid {
-                what: "the way the document is cut".into(),
-                problem: format!(
-                    "it gives more than {PIECES} pieces, or pieces of more than {BYTES} bytes together. Cut into larger pieces, \
-                     or repeat less"
-                ),
-            }),
+            true => Err(too_many()),
             false => Ok(()),
         }
+    }
+}
+
+/// Refuses to cut a text into pieces of so many tokens if there would be too many, before it is done.
+pub(crate) fn check_size(text: &str, tokens: usize) -> Result<(), KnowledgeError> {
+    match count(text) / tokens.max(1) > PIECES {
+        true => Err(too_many()),
+        false => Ok(()),
+    }
+}
+
+fn too_many() -> KnowledgeError {
+    KnowledgeError::Invalid {
+        what: "the way the document is cut".into(),
+        problem: format!(
+            "it gives more than {PIECES} pieces, or pieces of more than {BYTES} bytes together. Cut into larger pieces, or repeat \
+             less"
+        ),
     }
 }
 

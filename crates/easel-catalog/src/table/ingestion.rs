@@ -159,7 +159,7 @@ fn token_chunker() -> Component {
         )
         .default(json!(512)),
     )
-    .param(Param::new("delimiters", delimiters(), "Where it may be cut; one between backticks (`` `##` ``) always cuts and is left out.").default(json!(["\n"])))
+    .param(Param::new("delimiters", delimiters(), "Where it may be cut. One between backticks always cuts, and is left out.").default(json!(["\n"])))
     .param(
         Param::new(
             "overlapped_percent",
@@ -178,7 +178,7 @@ fn token_chunker() -> Component {
     )
     .param(context("table_context_size", "a table"))
     .param(context("image_context_size", "a picture"))
-    .param(context("image_table_context_window", "a picture or table"))
+    .param(context("image_table_context_window", "a picture or table, where it is not said for either"))
 }
 
 fn title_chunker() -> Component {

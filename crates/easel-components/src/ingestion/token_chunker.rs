@@ -52,7 +52,10 @@ fn size(site: &Site<'_>) -> Result<SizeCut, Fault> {
         overlap_percent: repeated.clamp(0.0, MOST_REPEATED) as usize,
         delimiters,
         always,
-        table_context: site.count("table_context_size")?.unwrap_or(0) as usize,
+        table_context: match site.count("table_context_size")? {
+            None | Some(0) => site.count("image_table_context_window")?.unwrap_or(0) as usize,
+            Some(tokens) => tokens as usize,
+        },
     })
 }
 

@@ -23,7 +23,7 @@ pub(super) fn cut(
             continue;
         }
         let whole: Arc<str> = piece.text.as_str().into();
-        for part in parts(&whole, delimiters, false) {
+        for part in parts(&whole, delimiters, false)? {
             made.add(DocumentPiece {
                 text: whole[part].to_owned(),
                 whole: Some(whole.to_string()),

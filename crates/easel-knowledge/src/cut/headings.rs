@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use easel_tools::ingestion::{Block, BlockKind, DocumentPiece, HeadingCut};
 
-use super::Pieces;
+use super::{Pieces, check_size};
 use crate::chunks::{Chunking, chunks};
 use crate::error::KnowledgeError;
 use crate::text::Text;
@@ -118,6 +118,7 @@ impl Cutter<'_> {
         if count(&text) <= self.cut.tokens {
             return self.pieces.add(piece(text, String::new()));
         }
+        check_size(&text, self.cut.tokens)?;
         let titles = lines.iter().take_while(|line| line.level.is_some());
         let titles: Vec<&str> = titles
             .map(|line| line.text.trim_matches(['#', ' ']))
@@ -135,6 +136,7 @@ impl Cutter<'_> {
     }
 
     fn table(&mut self, table: &Block) -> Result<(), KnowledgeError> {
+        check_size(&table.text, self.cut.tokens)?;
         for text in self.parts(table.text.clone()) {
             self.pieces.add(DocumentPiece {
                 text,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use easel_tools::ingestion::{Block, BlockKind, DocumentPiece, SizeCut};
 
 use super::delimiters::parts;
-use super::{Pieces, context};
+use super::{Pieces, check_size, context};
 use crate::blocks::{page_at, text_of};
 use crate::chunks::units::{heading_level, lines};
 use crate::chunks::{Chunking, Headings, chunks};
@@ -48,6 +48,7 @@ pub(super) fn cut(
 
 fn cut_text(blocks: &[Block], size: &SizeCut, pieces: &mut Pieces) -> Result<(), KnowledgeError> {
     let text = text_of(blocks);
+    check_size(&text.markdown, size.tokens)?;
     let is_usual = |delimiter: &String| USUAL.contains(&delimiter.as_str());
     let of_table = |piece: DocumentPiece| DocumentPiece {
         kind: match blocks {
@@ -57,12 +58,12 @@ fn cut_text(blocks: &[Block], size: &SizeCut, pieces: &mut Pieces) -> Result<(),
         ..piece
     };
     let made = if !size.always.is_empty() {
-        let always = parts(&text.markdown, &size.always, false);
+        let always = parts(&text.markdown, &size.always, false)?;
         apart(&text, always)
     } else if size.delimiters.iter().all(is_usual) {
         sized(&text, size)
     } else {
-        delimited(&text, size)
+        delimited(&text, size)?
     };
     made.into_iter()
         .try_for_each(|piece| pieces.add(of_table(piece)))
@@ -93,9 +94,9 @@ fn apart(text: &Text, parts: Vec<Range<usize>>) -> Vec<DocumentPiece> {
 }
 
 /// Pieces put together from the parts between delimiters.
-fn delimited(text: &Text, size: &SizeCut) -> Vec<DocumentPiece> {
+fn delimited(text: &Text, size: &SizeCut) -> Result<Vec<DocumentPiece>, KnowledgeError> {
     let limit = size.tokens.max(1);
-    let parts: Vec<(Range<usize>, usize)> = parts(&text.markdown, &size.delimiters, true)
+    let parts: Vec<(Range<usize>, usize)> = parts(&text.markdown, &size.delimiters, true)?
         .into_iter()
         .map(|part| (part.clone(), count(&text.markdown[part])))
         .collect();
@@ -118,7 +119,7 @@ fn delimited(text: &Text, size: &SizeCut) -> Vec<DocumentPiece> {
         from = repeated(&parts, from..end, room.min(limit.saturating_sub(next)));
         fresh = end;
     }
-    pieces
+    Ok(pieces)
 }
 
 /// Where the next piece begins: with the last parts of this one that have room in the overlap.

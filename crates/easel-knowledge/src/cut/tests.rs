@@ -223,6 +223,26 @@ fn what_repeats_without_end_is_refused() {
     assert!(refused.contains("repeat less"), "{refused}");
 }
 
+#[test]
+fn too_many_pieces_are_refused_before_they_are_made() {
+    let words = "word ".repeat(PIECES + 1);
+    for how in [
+        Cut::Size(size(1)),
+        Cut::Headings(HeadingCut {
+            tokens: 1,
+            ..headings(1)
+        }),
+    ] {
+        let request = CutRequest {
+            blocks: of(&words),
+            cut: how,
+            children: Vec::new(),
+        };
+        let refused = cut(&request).unwrap_err().to_string();
+        assert!(refused.contains("more than 100000 pieces"), "{refused}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_word_is_lost(words in prop::collection::vec("[a-z]{1,8}|[.;]|\n|\n\n# [a-z]{1,5}\n|\n\n\\| a \\|\n\\|---\\|\n", 0..60), tokens in 1_usize..40) {
