@@ -2,9 +2,11 @@
 
 mod csv;
 mod docx;
+mod epub;
 mod html;
 mod json;
 mod leaving;
+mod mail;
 mod package;
 mod pdf;
 mod plain;
@@ -68,6 +70,8 @@ fn read_unnamed(name: &str, bytes: &[u8], limits: &Limits) -> Result<(Format, Te
         Format::Xlsx => xlsx::read(bytes, limits, &mut out)?,
         Format::Csv => csv::read(bytes, &mut out)?,
         Format::Json => json::read(bytes, &mut out)?,
+        Format::Epub => epub::read(bytes, limits, &mut out)?,
+        Format::Mail => mail::read(bytes, &mut out)?,
     }
     let text = out.finish();
     if text.markdown.trim().is_empty() {

@@ -15,7 +15,7 @@ use crate::behaviour::{Behaviour, Call, Failure, Prepared};
 use crate::site::Site;
 
 /// Kinds of files that nothing here can read: what they would need, and what to do instead.
-const CLOSED: [(&str, &str, &str); 5] = [
+const CLOSED: [(&str, &str, &str); 3] = [
     (
         "image",
         "text recognition or a vision model",
@@ -30,16 +30,6 @@ const CLOSED: [(&str, &str, &str); 5] = [
         "video",
         "speech recognition and a vision model",
         "Have it written down, and add that as txt or md",
-    ),
-    (
-        "email",
-        "a reader of mails",
-        "Save the mail as txt, html or pdf, and its attachments as files",
-    ),
-    (
-        "epub",
-        "a reader of books",
-        "Convert the book to html, docx or pdf",
     ),
 ];
 
@@ -122,8 +112,11 @@ impl Parser {
 
 /// Refuses what cannot be read here.
 fn refuse(setup: &Setup, name: &str, call: &Call) -> Result<(), Fault> {
-    let Some((_, needed, instead)) = CLOSED.iter().find(|(kind, ..)| **kind == *setup.kind) else {
-        return Ok(());
+    let closed = CLOSED.iter().find(|(kind, ..)| **kind == *setup.kind);
+    let (needed, instead) = match (closed, &*ending(name)) {
+        (Some((_, needed, instead)), _) => (needed, instead),
+        (None, "msg") => (&"a reader of Outlook's own format", &"Save the mail as eml"),
+        (None, _) => return Ok(()),
     };
     let node = &call.node().draft.name;
     let message = format!(

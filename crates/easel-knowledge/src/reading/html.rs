@@ -4,15 +4,19 @@ use easel_tools::html::clean_html;
 
 use super::plain;
 use crate::error::ReadError;
-use crate::text::Writer;
+use crate::text::{Full, Writer};
 
 /// What marks a line as the row of a table on its way through the reader: a sign that stands for nothing.
 const ROW: &str = "\u{e000}";
 
 pub(super) fn read(bytes: &[u8], out: &mut Writer) -> Result<(), ReadError> {
-    let page = plain::decode(bytes)?;
+    Ok(read_page(&plain::decode(bytes)?, out)?)
+}
+
+/// Reads a page that is decoded.
+pub(super) fn read_page(page: &str, out: &mut Writer) -> Result<(), Full> {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for line in clean_html(&marked(&page)).lines() {
+    for line in clean_html(&marked(page)).lines() {
         if let Some(row) = line.strip_prefix(ROW) {
             rows.push(cells(row));
             continue;
@@ -35,13 +39,11 @@ fn cells(row: &str) -> Vec<String> {
 }
 
 /// Writes the rows of a table. What has a single row or column is there for its looks, and is text.
-fn table(rows: &[Vec<String>], out: &mut Writer) -> Result<(), ReadError> {
+fn table(rows: &[Vec<String>], out: &mut Writer) -> Result<(), Full> {
     let is_table = rows.len() > 1 && rows.iter().any(|row| row.len() > 1);
     match is_table {
-        true => Ok(out.table(rows)?),
-        false => Ok(rows
-            .iter()
-            .try_for_each(|row| out.block(&row.join(" | ")))?),
+        true => out.table(rows),
+        false => rows.iter().try_for_each(|row| out.block(&row.join(" | "))),
     }
 }
 
