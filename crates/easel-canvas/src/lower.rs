@@ -48,6 +48,7 @@ pub fn lower(document: &Document, catalog: &Catalog) -> Lowered {
     let mut lowering = Lowering {
         catalog,
         components: &components,
+        edges: &edges,
         globals: &globals,
         findings: Vec::new(),
     };
@@ -104,6 +105,7 @@ fn created(nodes: &[NodeDraft], globals: &Object) -> Vec<Arc<str>> {
 struct Lowering<'a> {
     catalog: &'a Catalog,
     components: &'a IndexMap<Arc<str>, Component>,
+    edges: &'a IndexMap<Arc<str>, Vec<Arc<str>>>,
     globals: &'a Object,
     findings: Vec<Finding>,
 }
@@ -149,6 +151,9 @@ impl Lowering<'_> {
         fields.files(&table, &params);
         if table.family == Family::Model && table.control == Control::Task {
             fields.reference("sys.files", "sys.files");
+        }
+        if table.family == Family::Ingestion {
+            fields.handed_on();
         }
         let kind = match fields.kind(&table, &params) {
             Ok(kind) => kind,

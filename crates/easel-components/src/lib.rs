@@ -26,6 +26,7 @@ mod function;
 mod functions;
 mod given;
 pub mod graph;
+mod ingestion;
 mod invoke;
 mod jinja;
 mod later;

@@ -13,6 +13,7 @@ use crate::{
     categorize, code_exec, doc_generator, email, excel_processor, exe_sql, invoke, retrieval,
     search,
 };
+use crate::{categorize, code_exec, email, exe_sql, ingestion, invoke, retrieval, search};
 
 /// Nodes that no model calls.
 const NODES: [(&str, Prepare); 4] = [
@@ -50,7 +51,8 @@ const FUNCTIONS: [(&str, Make); 22] = [
 
 /// The component of a table, if it is one that asks models, searches, fetches, or runs what users write.
 pub(crate) fn of(table: &Arc<catalog::Component>) -> Option<Arc<dyn Component>> {
-    let node = NODES.iter().find(|(name, _)| **name == *table.name);
+    let mut nodes = NODES.iter().chain(&ingestion::COMPONENTS);
+    let node = nodes.find(|(name, _)| **name == *table.name);
     let function = FUNCTIONS.iter().find(|(name, _)| **name == *table.name);
     let table = table.clone();
     match (&*table.name, node, function) {
@@ -83,6 +85,7 @@ mod tests {
     fn what_is_registered_is_in_the_catalogue() {
         let names = NODES
             .iter()
+            .chain(&ingestion::COMPONENTS)
             .map(|(name, _)| *name)
             .chain(FUNCTIONS.iter().map(|(name, _)| *name));
         for name in names.chain(["LLM", "Agent"]) {

@@ -12,12 +12,12 @@ use crate::error::{KnowledgeError, ReadError};
 use crate::format::Format;
 use crate::knowledge::Knowledge;
 use crate::reading::read;
-use crate::store::{BaseRow, Content, Known, NewDocument, searched_text};
+use crate::store::{BaseRow, Content, Known, NewDocument, NewPassage, searched_text};
 use crate::text::Text;
 use crate::worker;
 
 /// Raised when documents are read or cut in another way, so that they are added anew.
-const READING: u32 = 1;
+pub(crate) const READING: u32 = 2;
 
 /// A document that is to be added.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -177,25 +177,13 @@ impl<'k> Adding<'k> {
         tell(Step::Reading);
         let outcome = match check_name(&source.name)
             .err()
-            .or_else(|| self.clash(&source, origin))
+            .or_else(|| clash(self.known.get(&source.name), &source.name, origin))
         {
             Some(problem) => Outcome::Failed(problem.to_string()),
             None => self.put(source, origin, tell).await?,
         };
         tell(Step::Ended(outcome.clone()));
         Ok(outcome)
-    }
-
-    /// Two folders with files of one name would replace each other's without end.
-    fn clash(&self, source: &Source, origin: Option<&str>) -> Option<KnowledgeError> {
-        let other = self.known.get(&source.name)?.origin.as_deref()?;
-        (other != origin?).then(|| {
-            ReadError::new(
-                format!("a document of this name is there from {other}"),
-                "Add this folder to another knowledge base, or rename one of the files",
-            )
-            .of(&source.name)
-        })
     }
 
     async fn put(
@@ -221,10 +209,13 @@ impl<'k> Adding<'k> {
         let content = match self.passages(&name, bytes).await {
             Ok((format, chunks, unread)) => {
                 let vectors = self.vectors(&name, &chunks, tell).await?;
+                let mut vectors = vectors.into_iter();
+                let passages = chunks
+                    .into_iter()
+                    .map(|chunk| NewPassage::of(&name, chunk, vectors.next()));
                 Ok(Content {
-                    format,
-                    chunks,
-                    vectors,
+                    format: Some(format.name().to_owned()),
+                    passages: passages.collect(),
                     unread,
                 })
             }
@@ -301,47 +292,51 @@ impl<'k> Adding<'k> {
         let Some(embedder) = &self.embedder else {
             return Ok(Vec::new());
         };
-        let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(chunks.len());
-        for batch in chunks.chunks(embedder.batch().max(1)) {
-            tell(Step::Embedding(vectors.len(), chunks.len()));
-            let texts = batch
-                .iter()
-                .map(|chunk| searched_text(name, chunk))
-                .collect();
-            let failed = |cause| KnowledgeError::Model {
-                model: embedder.model().to_owned(),
-                cause,
-            };
-            let made = embedder
-                .embed(Purpose::Passage, texts)
-                .await
-                .map_err(failed)?;
-            if made.len() != batch.len() {
-                let cause = format!("it gave {} vectors for {} texts", made.len(), batch.len());
-                return Err(failed(cause));
-            }
-            vectors.extend(made);
-        }
-        let length = vectors.first().map_or(0, Vec::len);
-        if vectors
-            .iter()
-            .any(|vector| vector.len() != length || length == 0)
-        {
-            return Err(KnowledgeError::Model {
-                model: embedder.model().to_owned(),
-                cause: "it gave vectors of different lengths, or empty ones".into(),
-            });
-        }
-        vectors.iter_mut().for_each(|vector| normalise(vector));
-        Ok(vectors)
+        let texts = chunks.iter().map(|chunk| searched_text(name, chunk));
+        let texts: Vec<String> = texts.collect();
+        embedded(&**embedder, texts, tell).await
     }
+}
+
+/// The vectors of texts, of length 1, batch by batch.
+pub(crate) async fn embedded(
+    embedder: &dyn Embedder,
+    texts: Vec<String>,
+    tell: &mut (dyn FnMut(Step) + Send),
+) -> Result<Vec<Vec<f32>>, KnowledgeError> {
+    let failed = |cause| KnowledgeError::Model {
+        model: embedder.model().to_owned(),
+        cause,
+    };
+    let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
+    for batch in texts.chunks(embedder.batch().max(1)) {
+        tell(Step::Embedding(vectors.len(), texts.len()));
+        let made = embedder.embed(Purpose::Passage, batch.to_vec()).await;
+        let made = made.map_err(failed)?;
+        if made.len() != batch.len() {
+            let cause = format!("it gave {} vectors for {} texts", made.len(), batch.len());
+            return Err(failed(cause));
+        }
+        vectors.extend(made);
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    if vectors
+        .iter()
+        .any(|vector| vector.len() != length || length == 0)
+    {
+        return Err(failed(
+            "it gave vectors of different lengths, or empty ones".into(),
+        ));
+    }
+    vectors.iter_mut().for_each(|vector| normalise(vector));
+    Ok(vectors)
 }
 
 /// A document that was read and cut: its format, its passages, and what could not be read of it.
 type Cut = (Format, Vec<Chunk>, Option<String>);
 
 /// Names the pages that could not be read, the first of them.
-fn unread(text: &Text) -> Option<String> {
+pub(crate) fn unread(text: &Text) -> Option<String> {
     const NAMED: usize = 20;
     let pages: Vec<_> = text
         .unread
@@ -371,7 +366,23 @@ fn content_hash(bytes: &[u8], chunking: Chunking) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
-fn check_name(name: &str) -> Result<(), KnowledgeError> {
+/// Two folders with files of one name would replace each other's without end.
+pub(crate) fn clash(
+    known: Option<&Known>,
+    name: &str,
+    origin: Option<&str>,
+) -> Option<KnowledgeError> {
+    let other = known?.origin.as_deref()?;
+    (other != origin?).then(|| {
+        ReadError::new(
+            format!("a document of this name is there from {other}"),
+            "Add this folder to another knowledge base, or rename one of the files",
+        )
+        .of(name)
+    })
+}
+
+pub(crate) fn check_name(name: &str) -> Result<(), KnowledgeError> {
     let good = !name.trim().is_empty() && name.len() <= 1_024 && !name.contains(char::is_control);
     match good {
         true => Ok(()),

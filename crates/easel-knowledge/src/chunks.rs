@@ -1,6 +1,6 @@
 //! Texts in passages of a size that models and searches can use.
 
-mod units;
+pub(crate) mod units;
 
 use std::ops::Range;
 
@@ -220,16 +220,16 @@ impl Packer<'_> {
 
 /// The headings above a place.
 #[derive(Default)]
-struct Headings(Vec<(usize, String)>);
+pub(crate) struct Headings(Vec<(usize, String)>);
 
 impl Headings {
-    fn enter(&mut self, level: usize, line: &str) {
+    pub(crate) fn enter(&mut self, level: usize, line: &str) {
         self.0.retain(|(above, _)| *above < level);
         let title = line.trim_matches(['#', ' ', '\t']);
         self.0.push((level, title.to_owned()));
     }
 
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let titles: Vec<_> = self.0.iter().map(|(_, title)| title.as_str()).collect();
         titles.join(" > ")
     }

@@ -27,14 +27,13 @@ impl Knowledge {
         remove_gone: bool,
         mut progress: impl FnMut(Progress<'_>) + Send,
     ) -> Result<Report, KnowledgeError> {
-        let asked = folder.to_owned();
-        let (origin, listing) = worker::run(move || list(&asked)).await?;
+        let listing = self.folder(folder, &[]).await?;
         let mut adding = Adding::begin(self, base).await?;
         let mut report = Report {
             skipped: listing.skipped,
             ..Report::default()
         };
-        let total = listing.files.len();
+        let (origin, total) = (&listing.origin, listing.files.len());
         for (done, (name, path)) in listing.files.iter().enumerate() {
             let mut tell = |step| {
                 progress(Progress {
@@ -45,7 +44,7 @@ impl Knowledge {
                 });
             };
             let outcome = match self.source(name, path).await {
-                Ok(source) => adding.add(source, Some(&origin), &mut tell).await?,
+                Ok(source) => adding.add(source, Some(origin), &mut tell).await?,
                 Err(error) => {
                     let outcome = Outcome::Failed(error.to_string());
                     tell(Step::Ended(outcome.clone()));
@@ -55,7 +54,7 @@ impl Knowledge {
             report.note(name, outcome);
         }
         let gone = adding.known().iter().filter(|(name, known)| {
-            known.origin.as_deref() == Some(&*origin)
+            known.origin.as_deref() == Some(origin)
                 && !listing.files.iter().any(|(file, _)| file == *name)
         });
         report.gone = gone.map(|(name, _)| name.clone()).collect();
@@ -69,7 +68,18 @@ impl Knowledge {
         Ok(report)
     }
 
-    async fn source(&self, name: &str, path: &Path) -> Result<Source, KnowledgeError> {
+    /// What is in a folder that can be added: files of known formats and those with one of these endings, without the dot.
+    pub async fn folder(
+        &self,
+        folder: &Path,
+        endings: &[String],
+    ) -> Result<Folder, KnowledgeError> {
+        let (asked, endings) = (folder.to_owned(), endings.to_vec());
+        worker::run(move || list(&asked, &endings)).await
+    }
+
+    /// A file as a document of that name.
+    pub async fn source(&self, name: &str, path: &Path) -> Result<Source, KnowledgeError> {
         let (name, path) = (name.to_owned(), path.to_owned());
         let limit = self.limits.file_bytes;
         worker::run(move || {
@@ -95,32 +105,45 @@ impl Knowledge {
 }
 
 /// What is in a folder.
-#[derive(Default)]
-struct Listing {
-    /// Names and paths, by name.
-    files: Vec<(String, PathBuf)>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folder {
+    /// Its full path.
+    pub origin: String,
+    /// Names and paths of files, by name.
+    pub files: Vec<(String, PathBuf)>,
     /// Names of files that are of no known format.
-    skipped: Vec<String>,
+    pub skipped: Vec<String>,
 }
 
-/// Lists a folder; tells its full path, too.
-fn list(folder: &Path) -> Result<(String, Listing), KnowledgeError> {
+/// Lists a folder.
+fn list(folder: &Path, endings: &[String]) -> Result<Folder, KnowledgeError> {
     let root = fs::canonicalize(folder).map_err(|cause| KnowledgeError::File {
         path: folder.to_owned(),
         cause,
     })?;
-    let mut listing = Listing::default();
-    walk(&root, "", 0, &mut listing)?;
+    let mut listing = Folder {
+        origin: root.to_string_lossy().into_owned(),
+        ..Folder::default()
+    };
+    let known = |name: &str| {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        Format::of_name(name).is_some()
+            || endings
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(ending))
+    };
+    walk(&root, "", 0, &known, &mut listing)?;
     listing.files.sort_unstable();
     listing.skipped.sort_unstable();
-    Ok((root.to_string_lossy().into_owned(), listing))
+    Ok(listing)
 }
 
 fn walk(
     folder: &Path,
     prefix: &str,
     depth: usize,
-    listing: &mut Listing,
+    known: &dyn Fn(&str) -> bool,
+    listing: &mut Folder,
 ) -> Result<(), KnowledgeError> {
     let failed = |cause| KnowledgeError::File {
         path: folder.to_owned(),
@@ -145,8 +168,14 @@ fn walk(
         }
         let full = format!("{prefix}{name}");
         if kind.is_dir() {
-            walk(&entry.path(), &format!("{full}/"), depth + 1, listing)?;
-        } else if !kind.is_file() || Format::of_name(name).is_none() {
+            walk(
+                &entry.path(),
+                &format!("{full}/"),
+                depth + 1,
+                known,
+                listing,
+            )?;
+        } else if !kind.is_file() || !known(name) {
             listing.skipped.push(full);
         } else {
             listing.files.push((full, entry.path()));

@@ -25,6 +25,10 @@ pub enum Format {
     Csv,
     /// JSON, or a JSON value in each line.
     Json,
+    /// An e-book.
+    Epub,
+    /// A mail.
+    Mail,
 }
 
 impl Format {
@@ -40,6 +44,8 @@ impl Format {
             Format::Xlsx => "xlsx",
             Format::Csv => "csv",
             Format::Json => "json",
+            Format::Epub => "epub",
+            Format::Mail => "eml",
         }
     }
 
@@ -56,6 +62,8 @@ impl Format {
             "xlsx" | "xlsm" => Format::Xlsx,
             "csv" | "tsv" => Format::Csv,
             "json" | "jsonl" | "ndjson" => Format::Json,
+            "epub" => Format::Epub,
+            "eml" => Format::Mail,
             _ => return None,
         })
     }
@@ -90,7 +98,7 @@ impl Format {
     fn is_packed(self) -> bool {
         matches!(
             self,
-            Format::Pdf | Format::Docx | Format::Pptx | Format::Xlsx
+            Format::Pdf | Format::Docx | Format::Pptx | Format::Xlsx | Format::Epub
         )
     }
 }
@@ -103,13 +111,14 @@ fn packed(bytes: &[u8]) -> Result<Format, ReadError> {
         ("word/document.xml", Format::Docx),
         ("ppt/presentation.xml", Format::Pptx),
         ("xl/workbook.xml", Format::Xlsx),
+        ("META-INF/container.xml", Format::Epub),
     ];
     let found = parts
         .into_iter()
         .find(|(part, _)| archive.index_for_name(part).is_some());
     found.map(|(_, format)| format).ok_or_else(|| {
         ReadError::new(
-            "it is an archive, but no docx, pptx or xlsx",
+            "it is an archive, but no docx, pptx, xlsx or epub",
             "Unpack it and add the documents that are in it",
         )
     })

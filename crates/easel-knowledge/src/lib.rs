@@ -38,18 +38,23 @@
 //! - [`read`] makes Markdown of a document, [`chunks`] cuts it into passages.
 //! - [`Knowledge`] keeps knowledge bases in a folder, adds documents to them and searches them. It is a
 //!   [`Retriever`](easel_tools::retrieval::Retriever).
+//! - [`Pipeline`] is the door through which an ingestion pipeline adds documents; [`Reader`] is the same without a knowledge base.
 //! - [`Embedder`] and [`Reranker`] are the doors to models. Without an embedding model words alone are compared.
 //!
 //! How passages are scored stands in `search/score.rs`.
 
 mod add;
+mod blocks;
 mod chunks;
+mod cut;
 mod embed;
 mod error;
 mod folder;
 mod format;
 mod knowledge;
 mod limits;
+mod pipeline;
+mod reader;
 mod reading;
 mod rerank;
 mod retriever;
@@ -64,11 +69,19 @@ pub use add::{Outcome, Progress, Report, Source, Step};
 pub use chunks::{Chunk, Chunking, chunks};
 pub use embed::{Embedder, HashedNgrams, Purpose};
 pub use error::{FILE, KnowledgeError};
+pub use folder::Folder;
 pub use format::Format;
 pub use knowledge::Knowledge;
 pub use limits::Limits;
+pub use pipeline::{Begun, Pipeline, RunEnd};
+pub use reader::Reader;
 pub use reading::read;
 pub use rerank::Reranker;
 pub use search::Hit;
 pub use store::{Base, Document, NewBase, State};
 pub use text::Text;
+
+/// A fingerprint of bytes, by which pipelines and requests are known: 32 bytes, the same on every machine.
+pub fn fingerprint(bytes: &[u8]) -> Vec<u8> {
+    <sha2::Sha256 as sha2::Digest>::digest(bytes).to_vec()
+}

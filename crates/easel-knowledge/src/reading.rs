@@ -2,8 +2,11 @@
 
 mod csv;
 mod docx;
+mod epub;
 mod html;
 mod json;
+mod leaving;
+mod mail;
 mod package;
 mod pdf;
 mod plain;
@@ -17,6 +20,7 @@ use crate::error::{KnowledgeError, ReadError};
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::text::{Text, Writer};
+pub(crate) use leaving::{Leaving, leads_to_a_page};
 
 /// Reads a document: its format and its text as Markdown.
 ///
@@ -26,7 +30,20 @@ use crate::text::{Text, Writer};
 ///
 /// [`KnowledgeError::Document`] names the document, the cause and the fix.
 pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<(Format, Text), KnowledgeError> {
-    let read = || read_unnamed(name, bytes, limits);
+    read_leaving(name, bytes, limits, Leaving::default())
+}
+
+/// Reads a document without what is to be left out.
+pub(crate) fn read_leaving(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    leaving: Leaving,
+) -> Result<(Format, Text), KnowledgeError> {
+    let read = || {
+        let (format, text) = read_unnamed(name, bytes, limits)?;
+        Ok((format, leaving.apply(text)))
+    };
     // The readers of PDF and workbooks panic on some damaged files. Nothing they had is used afterwards.
     let read = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         let format = Format::of_name(name).map_or("a document", Format::name);
@@ -53,6 +70,8 @@ fn read_unnamed(name: &str, bytes: &[u8], limits: &Limits) -> Result<(Format, Te
         Format::Xlsx => xlsx::read(bytes, limits, &mut out)?,
         Format::Csv => csv::read(bytes, &mut out)?,
         Format::Json => json::read(bytes, &mut out)?,
+        Format::Epub => epub::read(bytes, limits, &mut out)?,
+        Format::Mail => mail::read(bytes, &mut out)?,
     }
     let text = out.finish();
     if text.markdown.trim().is_empty() {

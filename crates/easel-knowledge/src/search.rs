@@ -24,6 +24,9 @@ const MOST: usize = 1_000;
 /// Passages that are given to a reranking model at most.
 const RERANKED: usize = 64;
 
+/// The field with the part of a passage by which it is found.
+pub(crate) const PART: &str = "part";
+
 /// A passage that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -41,6 +44,8 @@ pub struct Hit {
     pub document: String,
     /// What is known of its document.
     pub metadata: Object,
+    /// What a pipeline found out about it: `summary`, `keywords`, `questions`, ... Empty for documents that went through none.
+    pub fields: Object,
     /// The id of its knowledge base.
     pub base_id: String,
     /// How well it fits, from 0 to 1.
@@ -183,16 +188,24 @@ impl Asked {
             .map(|candidate| (together(weight, &candidate), candidate))
             .collect();
         scored.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.row.cmp(&other.row)));
-        scored.truncate(self.keep);
-        let read = |(similarity, candidate): (f64, Candidate)| {
-            Ok(hit(
-                Passage::read(at, candidate.row)?,
-                similarity,
-                &candidate,
-            ))
-        };
-        scored.into_iter().map(read).collect()
+        let mut found: Vec<Hit> = Vec::new();
+        for (similarity, candidate) in scored {
+            if found.len() >= self.keep {
+                break;
+            }
+            let hit = hit(Passage::read(at, candidate.row)?, similarity, &candidate);
+            if !found.iter().any(|other| is_same_whole(other, &hit)) {
+                found.push(hit);
+            }
+        }
+        Ok(found)
     }
+}
+
+/// Whether both stand for one passage, of which parts were searched: then the better one is enough.
+fn is_same_whole(a: &Hit, b: &Hit) -> bool {
+    let is_part = |hit: &Hit| hit.fields.contains_key(PART);
+    is_part(a) && is_part(b) && a.document_id == b.document_id && a.text == b.text
 }
 
 /// The similarity: words and vectors by their weights, or words alone where there are no vectors.
@@ -212,6 +225,7 @@ fn hit(passage: Passage, similarity: f64, candidate: &Candidate) -> Hit {
         document_id: passage.document_id,
         document: passage.document,
         metadata: passage.metadata,
+        fields: passage.fields,
         base_id: passage.base_id,
         similarity,
         term_similarity: candidate.terms,

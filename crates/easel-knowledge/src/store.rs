@@ -1,5 +1,6 @@
 //! The database: knowledge bases, documents, passages, vectors and the index of terms in one file.
 
+mod answers;
 mod bases;
 mod documents;
 mod passages;
@@ -15,12 +16,15 @@ use crate::worker;
 
 pub(crate) use bases::BaseRow;
 pub use bases::{Base, NewBase};
-pub(crate) use documents::{Content, Known, NewDocument, searched_text};
+pub(crate) use documents::{Content, Known, NewDocument, NewPassage, searched_text, title_of};
 pub use documents::{Document, State};
 pub(crate) use passages::{Passage, Scope, terms_of, vector_of};
 
-/// The layout of the database.
-const LAYOUT: i64 = 1;
+/// What leads from each layout of the database to the next, the first from an empty file.
+const LAYOUTS: [&str; 2] = [
+    include_str!("store/schema.sql"),
+    include_str!("store/schema-2.sql"),
+];
 
 /// How long a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(30);
@@ -115,22 +119,22 @@ impl Store {
     }
 }
 
-/// Makes the tables in a new file.
+/// Makes the tables in a new file, and brings those of an older version up to date.
 fn migrate(connection: &mut Connection) -> Result<(), KnowledgeError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    match found {
-        0 => {
-            transaction.execute_batch(include_str!("store/schema.sql"))?;
-            transaction.pragma_update(None, "user_version", LAYOUT)?;
-        }
-        LAYOUT => {}
-        found => {
-            return Err(KnowledgeError::Later {
-                found,
-                known: LAYOUT,
-            });
-        }
+    let known = LAYOUTS.len() as i64;
+    let missing = usize::try_from(found)
+        .ok()
+        .and_then(|found| LAYOUTS.get(found..));
+    let Some(missing) = missing else {
+        return Err(KnowledgeError::Later { found, known });
+    };
+    for step in missing {
+        transaction.execute_batch(step)?;
+    }
+    if !missing.is_empty() {
+        transaction.pragma_update(None, "user_version", known)?;
     }
     Ok(transaction.commit()?)
 }

@@ -340,7 +340,11 @@ impl Session {
             return Err(TurnError::Refused(Box::new(refusal.clone())));
         }
         let began = self.engine.timed.then(Instant::now);
-        let files = read_files(&self.engine, &input).await?;
+        let files = match self.workflow.is_pipeline() {
+            // Its steps read them as documents.
+            true => None,
+            false => read_files(&self.engine, &input).await?,
+        };
         let resuming = self.waiting;
         let waiting = self.driver.as_ref().filter(|_| resuming);
         let (run, seed) = match waiting {

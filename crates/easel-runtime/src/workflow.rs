@@ -6,7 +6,7 @@ use easel_canvas::document::{Document, Part, Wanted};
 use easel_canvas::lower::{self, Lowered};
 use easel_canvas::normalise::{self, Note};
 use easel_canvas::pointer::Pointer;
-use easel_catalog::Catalog;
+use easel_catalog::{Catalog, Family};
 use easel_check::{Canvas, Diagnostic, Place, SecretUses, Surroundings};
 use easel_components::{Behaviour, Functions, NoFunctions, Prepared, Registry};
 use easel_core::Machine;
@@ -325,6 +325,20 @@ impl Workflow {
         let labels = || self.compiled.nodes.iter().map(&write).collect();
         let labels = self.labels.get_or_init(labels);
         labels.get(node.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// True for an ingestion pipeline: a run of it goes over a document, and nobody speaks in it.
+    pub fn is_pipeline(&self) -> bool {
+        let root = self.compiled.scopes.first();
+        let starts = root.into_iter().flat_map(|root| {
+            let start = |at: &u32| root.members.get(*at as usize);
+            root.starts.iter().filter_map(start)
+        });
+        let mut kinds = starts.map(|node| &self.compiled.node(*node).draft.component);
+        kinds.any(|kind| {
+            let table = self.catalog.get(kind);
+            table.is_some_and(|table| table.family == Family::Ingestion)
+        })
     }
 
     /// What kind of work a node is; `None` if it asks nothing of the outside.

@@ -27,6 +27,8 @@ pub enum Capability {
     Mcp,
     /// Documents and workbooks.
     Documents,
+    /// Documents on their way into a knowledge base.
+    Ingestion,
 }
 
 impl Capability {
@@ -43,6 +45,7 @@ impl Capability {
             Capability::Mail => "mail",
             Capability::Mcp => "MCP server",
             Capability::Documents => "document maker",
+            Capability::Ingestion => "ingestion of documents",
         }
     }
 
@@ -62,6 +65,9 @@ impl Capability {
                 "name it under [mcp] in easel.toml, or connect a client of MCP servers"
             }
             Capability::Documents => "connect a document maker",
+            Capability::Ingestion => {
+                "add documents with `easel kb add NAME FILES --pipeline FILE`, or connect a reader of documents"
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod files;
 pub mod guard;
 pub mod html;
 pub mod http;
+pub mod ingestion;
 #[cfg(feature = "http")]
 pub mod live;
 pub mod mail;

@@ -11,6 +11,9 @@ use crate::documents::{DocumentRequest, Documents, MadeDocument, Sheet, Workbook
 use crate::error::{Capability, ToolError};
 use crate::files::{FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile};
 use crate::http::{HttpRequest, HttpResponse, HttpSender};
+use crate::ingestion::{
+    CutRequest, DocumentPiece, Ingestion, KeepRequest, Kept, ReadDocument, ReadRequest,
+};
 use crate::mail::{Mail, MailSender};
 use crate::mcp::{McpAnswer, McpCall, McpServer, McpServers, McpTool, McpVisit};
 use crate::memory::{MemoryQuery, MemorySave, MemoryStore};
@@ -41,6 +44,8 @@ pub struct World {
     pub mail: Arc<dyn MailSender>,
     /// MCP servers.
     pub mcp: Arc<dyn McpServers>,
+    /// Documents on their way into a knowledge base.
+    pub ingestion: Arc<dyn Ingestion>,
     /// Documents and workbooks.
     pub documents: Arc<dyn Documents>,
 }
@@ -58,6 +63,7 @@ impl World {
             memory: Arc::new(Unconfigured),
             mail: Arc::new(Unconfigured),
             mcp: Arc::new(Unconfigured),
+            ingestion: Arc::new(Unconfigured),
             documents: Arc::new(Unconfigured),
         }
     }
@@ -142,6 +148,20 @@ impl Documents for Unconfigured {
 impl MailSender for Unconfigured {
     fn deliver(&self, _: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
         absent(Capability::Mail)
+    }
+}
+
+impl Ingestion for Unconfigured {
+    fn read(&self, _: ReadRequest) -> BoxFuture<'_, Result<ReadDocument, ToolError>> {
+        absent(Capability::Ingestion)
+    }
+
+    fn cut(&self, _: CutRequest) -> BoxFuture<'_, Result<Vec<DocumentPiece>, ToolError>> {
+        absent(Capability::Ingestion)
+    }
+
+    fn keep(&self, _: KeepRequest) -> BoxFuture<'_, Result<Kept, ToolError>> {
+        absent(Capability::Ingestion)
     }
 }
 

@@ -1,26 +1,29 @@
 //! `easel kb`: knowledge bases.
 
+mod add;
+mod answers;
+mod pipeline;
+mod progress;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use easel_knowledge::{
-    Base, Chunking, Document, HashedNgrams, Hit, Knowledge, KnowledgeError, NewBase, Outcome,
-    Progress, Report, Source, State, Step,
+    Base, Chunking, Document, HashedNgrams, Hit, Knowledge, KnowledgeError, NewBase, State,
 };
+use easel_runtime::Timestamp;
 use easel_runtime::clock::local_date_time;
 use easel_runtime::tools::World;
 use easel_runtime::tools::retrieval::RetrievalRequest;
-use easel_runtime::{Object, Timestamp, Value};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{AddKb, FolderArguments, KbCommand, ListKb, NewKb, RmKb, SearchKb};
+use crate::cli::{FolderArguments, KbCommand, ListKb, NewKb, RmKb, SearchKb};
 use crate::columns::Columns;
 use crate::data;
 use crate::exit::Exit;
 use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::reach::within;
-use crate::read;
 
 /// How much of a passage is shown, in characters.
 const SHOWN: usize = 240;
@@ -31,7 +34,7 @@ pub fn obey(command: &KbCommand) -> Result<Exit, Problem> {
         match command {
             KbCommand::New(arguments) => new(arguments).await,
             KbCommand::List(arguments) => list(arguments).await,
-            KbCommand::Add(arguments) => add(arguments).await,
+            KbCommand::Add(arguments) => add::add(arguments).await,
             KbCommand::Search(arguments) => search(arguments).await,
             KbCommand::Rm(arguments) => remove(arguments).await,
         }
@@ -147,133 +150,6 @@ fn list_documents(documents: &[Document], json: bool) {
     out::print(&table.for_output());
 }
 
-async fn add(arguments: &AddKb) -> Result<Exit, Problem> {
-    let knowledge = of(&arguments.folder)?;
-    let metadata = arguments.metadata.iter();
-    let metadata = metadata.map(|(key, value)| (key.as_str().into(), Value::from(value.as_str())));
-    let metadata: Object = metadata.collect();
-    let metadata = Some(metadata).filter(|metadata| !metadata.is_empty());
-    let quiet = arguments.json;
-    let tell = move |progress: Progress<'_>| {
-        if !quiet {
-            show(&progress);
-        }
-    };
-    let (mut report, mut files) = (Report::default(), Vec::new());
-    for path in &arguments.paths {
-        if path.is_dir() {
-            let remove = arguments.remove_gone;
-            let synced = knowledge.sync_folder(&arguments.name, path, remove, tell);
-            let synced = synced.await.map_err(problem)?;
-            if let Some(metadata) = &metadata {
-                for name in synced
-                    .added
-                    .iter()
-                    .chain(&synced.replaced)
-                    .chain(&synced.unchanged)
-                {
-                    let set = knowledge.set_metadata(&arguments.name, name, metadata.clone());
-                    set.await.map_err(problem)?;
-                }
-            }
-            join(&mut report, synced);
-        } else {
-            files.push(source(path, metadata.clone())?);
-        }
-    }
-    if !files.is_empty() {
-        let added = knowledge.add(&arguments.name, files, tell).await;
-        join(&mut report, added.map_err(problem)?);
-    }
-    if arguments.json {
-        let told = |(name, why): &(String, String)| json!({"document": name, "error": why});
-        let failed: Vec<Json> = report.failed.iter().map(told).collect();
-        let partial: Vec<Json> = report.partial.iter().map(told).collect();
-        let told = json!({
-            "added": report.added, "replaced": report.replaced, "unchanged": report.unchanged, "partial": partial,
-            "failed": failed, "skipped": report.skipped, "gone": report.gone, "removed": report.removed,
-        });
-        out::line(&format!("{told:#}"));
-    } else {
-        out::tell(&summary(&report));
-    }
-    Ok(match report.failed.is_empty() {
-        true => Exit::Done,
-        false => Exit::Failed,
-    })
-}
-
-/// A file under its name, without the folders before it.
-fn source(path: &Path, metadata: Option<Object>) -> Result<Source, Problem> {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    Ok(Source {
-        name: name.to_string_lossy().into_owned(),
-        bytes: read::bytes(path)?,
-        metadata,
-    })
-}
-
-fn join(report: &mut Report, more: Report) {
-    report.added.extend(more.added);
-    report.replaced.extend(more.replaced);
-    report.unchanged.extend(more.unchanged);
-    report.partial.extend(more.partial);
-    report.failed.extend(more.failed);
-    report.skipped.extend(more.skipped);
-    report.gone.extend(more.gone);
-    report.removed |= more.removed;
-}
-
-/// A line for each document that is done.
-fn show(progress: &Progress<'_>) {
-    let Step::Ended(outcome) = &progress.step else {
-        return;
-    };
-    let outcome = match outcome {
-        Outcome::Added => "added",
-        Outcome::Replaced => "replaced",
-        Outcome::Unchanged => return,
-        Outcome::Partial(why) | Outcome::Failed(why) => why,
-    };
-    out::tell(&format!(
-        "[{}/{}] {}: {outcome}",
-        progress.done + 1,
-        progress.total,
-        progress.name
-    ));
-}
-
-fn summary(report: &Report) -> String {
-    let mut parts = vec![
-        format!("{} added", report.added.len()),
-        format!("{} replaced", report.replaced.len()),
-        format!("{} unchanged", report.unchanged.len()),
-    ];
-    for (names, what) in [
-        (report.partial.len(), "in part"),
-        (report.failed.len(), "failed"),
-        (report.skipped.len(), "of no known format"),
-    ] {
-        if names > 0 {
-            parts.push(format!("{names} {what}"));
-        }
-    }
-    let mut line = parts.join(", ") + ".";
-    if !report.gone.is_empty() {
-        line.push_str(&match report.removed {
-            true => format!(
-                " Removed, as their files are gone: {}.",
-                report.gone.join(", ")
-            ),
-            false => format!(
-                " No longer in the folder: {}; --remove-gone removes them.",
-                report.gone.join(", ")
-            ),
-        });
-    }
-    line
-}
-
 async fn search(arguments: &SearchKb) -> Result<Exit, Problem> {
     if arguments.query.trim().is_empty() {
         return Err(
@@ -358,6 +234,6 @@ fn hit(hit: &Hit) -> Json {
     json!({
         "text": hit.text, "heading": hit.heading, "page": hit.page, "document": hit.document,
         "similarity": hit.similarity, "word_similarity": hit.term_similarity, "vector_similarity": hit.vector_similarity,
-        "metadata": hit.metadata,
+        "metadata": hit.metadata, "fields": hit.fields,
     })
 }

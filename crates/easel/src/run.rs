@@ -2,6 +2,7 @@
 
 mod ask;
 mod downloads;
+mod document;
 mod files;
 pub mod input;
 mod lines;
@@ -60,7 +61,9 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     if let Some(graph) = workflow.graph() {
         input::name_the_message(graph.document(), &mut input);
     }
-    setup::refuse_pipelines(&engine, &workflow)?;
+    if workflow.is_pipeline() {
+        document::bring(&mut input, &files)?;
+    }
     let mut talk = Talk {
         asker: Asker::new(files.clone(), arguments.chat),
         files,

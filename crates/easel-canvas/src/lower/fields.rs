@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use easel_catalog::common::FILES_PORT;
 use easel_catalog::{Catalog, Component as Table, Control, Role, Site};
+use easel_catalog::{Catalog, Component as Table, Family, Role, Site};
 use easel_core::bind::ReadId;
 use easel_core::draft::Field;
 use easel_core::reference::canvas::{self, Grammar};
@@ -129,6 +130,23 @@ impl<'a> Fields<'a> {
                 if let Some(uploaded) = field {
                     self.reference(&format!("{}.{at}.{FILES_PORT}", param.name), &uploaded);
                 }
+    /// Adds all ports of the steps of a pipeline before this one, as `handed.N.PORT`: each step hands on what it put out.
+    pub fn handed_on(&mut self) {
+        let lowering = self.lowering;
+        let table = |id: &Arc<str>| {
+            let component = lowering.components.get(id)?;
+            lowering.catalog.get(&component.class)
+        };
+        let before = lowering
+            .edges
+            .iter()
+            .filter(|(_, to)| to.contains(&self.component.id));
+        let before = before.filter_map(|(id, _)| Some((id, table(id)?)));
+        let steps = before.filter(|(_, table)| table.family == Family::Ingestion);
+        for (number, (id, table)) in steps.enumerate() {
+            for port in &table.ports {
+                let path = format!("handed.{number}.{}", port.name);
+                self.reference(&path, &format!("{id}@{}", port.name));
             }
         }
     }

@@ -1,15 +1,19 @@
-//! Ingestion pipelines (spec/canvas-components §9): they load, show and are checked, and do not run.
+//! Ingestion pipelines (spec/canvas-components §9): chains whose steps hand on what became of a document.
 
 use easel_core::draft::EffectClass;
 use serde_json::json;
 
-use crate::component::{Component, Family};
+use crate::common;
+use crate::component::{Component, Family, TimeLimit};
 use crate::param::{Param, Split, Type};
 
 use super::model;
 
-const WHY: &str =
-    "Ingestion pipelines can be opened and checked here; run them where the documents are stored.";
+/// Seconds that a step may take where it does not say.
+const SECONDS: i64 = 600;
+
+/// Seconds that asking a model about every piece of a document may take: a day.
+const SECONDS_OF_MODELS: i64 = 86_400;
 
 /// The kinds of files that a Parser has a set-up for.
 const FORMATS: &[&str] = &[
@@ -43,24 +47,51 @@ pub(super) fn all() -> Vec<Component> {
 fn stage(name: &str, title: &str, summary: &str) -> Component {
     Component::new(name, Family::Ingestion, title, summary)
         .effect(EffectClass::Reads)
-        .seconds(600.0)
-        .later(WHY)
-        .param(Param::new(
-            "timeout",
-            Type::not_negative(),
-            "Seconds the step may take.",
-        ))
+        .time_limit(TimeLimit::Own {
+            param: "timeout".into(),
+            plus_s: 0.0,
+        })
+        .param(timeout(SECONDS))
         .param(Param::new(
             "persist_logs",
             Type::Boolean,
-            "Whether its progress is kept.",
+            "Whether its progress is kept. Runs are always recorded, so it changes nothing.",
         ))
+        .port("name", "string", "The name of the document.")
+        .port("file", "object", "What is known of the document's file.")
 }
 
+fn timeout(seconds: i64) -> Param {
+    Param::new(
+        "timeout",
+        Type::not_negative(),
+        "Seconds the step may take.",
+    )
+    .default(json!(seconds))
+}
+
+/// A step that hands on pieces.
 fn chunks(component: Component) -> Component {
     component
+        .port(
+            "output_format",
+            "string",
+            "Which port the next step reads: `chunks`.",
+        )
         .port("chunks", "Array<Object>", "The pieces of the document.")
         .primary("chunks")
+}
+
+/// A step that keeps pieces. The document's pieces are replaced as a whole, so doing it twice is as doing it once.
+fn keeps(component: Component) -> Component {
+    component.effect(EffectClass::Writes).param(
+        Param::new(
+            common::IDEMPOTENT,
+            Type::Boolean,
+            "Keeping a document again replaces it as a whole, so it may be repeated after a crash.",
+        )
+        .default(json!(true)),
+    )
 }
 
 fn file() -> Component {
@@ -69,8 +100,6 @@ fn file() -> Component {
         "File",
         "The entry of an ingestion pipeline: the document.",
     )
-    .port("name", "string", "The name of the document.")
-    .port("file", "object", "A description of the uploaded file.")
     .primary("file")
 }
 
@@ -82,7 +111,7 @@ fn parser() -> Component {
     stage(
         "Parser",
         "Parser",
-        "Reads a document of any common format into text, tables and pictures.",
+        "Reads a document of any common format into text and tables.",
     )
     .param(Param::new(
         "setups",
@@ -130,12 +159,12 @@ fn token_chunker() -> Component {
         )
         .default(json!(512)),
     )
-    .param(Param::new("delimiters", delimiters(), "Where it may be cut.").default(json!(["\n"])))
+    .param(Param::new("delimiters", delimiters(), "Where it may be cut. One between backticks always cuts, and is left out.").default(json!(["\n"])))
     .param(
         Param::new(
             "overlapped_percent",
             Type::number(0.0, 100.0),
-            "How much of a piece the next one repeats.",
+            "How much of a piece the next one repeats, in percent; a number below 1 is a share. At most 50 %.",
         )
         .default(json!(0)),
     )
@@ -149,7 +178,7 @@ fn token_chunker() -> Component {
     )
     .param(context("table_context_size", "a table"))
     .param(context("image_context_size", "a picture"))
-    .param(context("image_table_context_window", "a picture or table"))
+    .param(context("image_table_context_window", "a picture or table, where it is not said for either"))
 }
 
 fn title_chunker() -> Component {
@@ -213,6 +242,7 @@ fn extractor() -> Component {
         "Extractor",
         "Lets a model add something to each piece of a document.",
     ))
+    .param(timeout(SECONDS_OF_MODELS))
     .param(
         Param::new(
             "field_name",
@@ -233,7 +263,7 @@ fn extractor() -> Component {
         Param::new(
             "prompts",
             model::messages(),
-            "The messages it answers; a reference to `chunks` stands for the piece.",
+            "The messages it answers, once for each piece; a reference to `chunks` stands for the piece.",
         )
         .required(),
     )
@@ -241,12 +271,11 @@ fn extractor() -> Component {
 }
 
 fn tokenizer() -> Component {
-    chunks(stage(
+    keeps(chunks(stage(
         "Tokenizer",
         "Indexer",
-        "Makes the pieces of a document searchable and stores them.",
-    ))
-    .effect(EffectClass::Writes)
+        "Makes the pieces of a document searchable and keeps them in the knowledge base.",
+    )))
     .param(
         Param::new(
             "search_method",
@@ -274,12 +303,12 @@ fn tokenizer() -> Component {
 }
 
 fn compiler() -> Component {
-    chunks(stage(
+    keeps(chunks(stage(
         "Compiler",
         "Compiler",
-        "Builds a wiki, a graph or a tree of the pieces of a document.",
-    ))
-    .effect(EffectClass::Writes)
+        "Hands on the pieces of a document. RAGFlow builds a wiki, a graph or a tree of them here, by its groups of templates; \
+         this version does not, and says so.",
+    )))
     .param(
         Param::new(
             "compilation_template_group_id",

@@ -7,7 +7,7 @@ use easel_core::Value;
 use easel_core::bind::{Inputs, ReadId};
 use easel_core::draft::Field;
 use easel_core::event::Fault;
-use easel_core::template::{Piece, Template};
+use easel_core::template::{Piece, Rendering, Template};
 use easel_models::{Message, Role};
 
 use super::ask::Asker;
@@ -166,6 +166,35 @@ impl Prompt {
             ));
         }
         Ok(Composed { messages, guide })
+    }
+
+    /// The instructions and messages alone, with these values: for who asks about something else than the conversation.
+    pub(crate) fn rendered(&self, inputs: &Inputs) -> Vec<Message> {
+        let render = |text: &Template| text.render(inputs, Rendering::Display);
+        let system = render(&self.system);
+        let system = (!system.trim().is_empty()).then(|| Message::system(system));
+        let own = self.messages.iter();
+        let own = own.map(|(role, text)| Message::text(*role, render(text)));
+        system.into_iter().chain(own).collect()
+    }
+
+    /// The messages as far as the model's window allows.
+    ///
+    /// Errors: there is no such model.
+    pub(crate) fn fitting(
+        &self,
+        asker: &Asker<'_>,
+        mut messages: Vec<Message>,
+    ) -> Result<Vec<Message>, Fault> {
+        fit::prompt(&mut messages, asker.info()?.context_window);
+        Ok(messages)
+    }
+
+    /// What the instructions and messages refer to.
+    pub(crate) fn reads(&self) -> Vec<ReadId> {
+        let texts = self.messages.iter().map(|(_, text)| text);
+        let reads = texts.chain([&self.system]).flat_map(Template::reads);
+        reads.collect()
     }
 
     /// Adds the texts of the turn's files to the last message of the user, and keeps the images.

@@ -6,7 +6,7 @@ use crate::tokens::count;
 
 /// How strong the border before a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Border {
+pub(crate) enum Border {
     /// Within a sentence that is above the limit.
     Word,
     /// Before a sentence or a line.
@@ -19,7 +19,7 @@ pub(super) enum Border {
 
 /// What a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Prose,
     /// A heading of a level from 1 to 6.
     Heading(usize),
@@ -29,15 +29,15 @@ pub(super) enum Kind {
 
 /// A piece of the text, without blanks at its ends.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
-    pub(super) range: Range<usize>,
-    pub(super) border: Border,
-    pub(super) kind: Kind,
-    pub(super) tokens: usize,
+pub(crate) struct Unit {
+    pub(crate) range: Range<usize>,
+    pub(crate) border: Border,
+    pub(crate) kind: Kind,
+    pub(crate) tokens: usize,
 }
 
 /// Cuts a text into units, none of more than `limit` tokens. All visible characters are in one, in order.
-pub(super) fn units(text: &str, limit: usize) -> Vec<Unit> {
+pub(crate) fn units(text: &str, limit: usize) -> Vec<Unit> {
     let mut cutter = Cutter {
         text,
         limit,
@@ -68,7 +68,7 @@ pub(super) fn units(text: &str, limit: usize) -> Vec<Unit> {
 }
 
 /// The lines of a text, without what ends them.
-fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     text.split('\n').map(move |line| {
         let range = at..at + line.len();
@@ -78,7 +78,7 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// The level of a line that is a heading.
-pub(super) fn heading_level(line: &str) -> Option<usize> {
+pub(crate) fn heading_level(line: &str) -> Option<usize> {
     let words = line.trim_start_matches('#');
     let level = line.len() - words.len();
     let titled = words.starts_with([' ', '\t']) && !words.trim().is_empty();
@@ -86,7 +86,7 @@ pub(super) fn heading_level(line: &str) -> Option<usize> {
 }
 
 /// Whether a table begins there: a row, and below it a line of dashes.
-fn is_table(text: &str, lines: &[Range<usize>]) -> bool {
+pub(crate) fn is_table(text: &str, lines: &[Range<usize>]) -> bool {
     let [head, dashes, ..] = lines else {
         return false;
     };
@@ -97,7 +97,7 @@ fn is_table(text: &str, lines: &[Range<usize>]) -> bool {
         && dashes.contains('|')
 }
 
-fn is_row(line: &str) -> bool {
+pub(crate) fn is_row(line: &str) -> bool {
     line.contains('|')
 }
 

@@ -1,23 +1,53 @@
-//! Web pages: readable text, with headings and lists as in Markdown.
+//! Web pages: readable text, with headings, lists and tables as in Markdown.
 
 use easel_tools::html::clean_html;
 
 use super::plain;
 use crate::error::ReadError;
-use crate::text::Writer;
+use crate::text::{Full, Writer};
+
+/// What marks a line as the row of a table on its way through the reader: a sign that stands for nothing.
+const ROW: &str = "\u{e000}";
 
 pub(super) fn read(bytes: &[u8], out: &mut Writer) -> Result<(), ReadError> {
-    let page = plain::decode(bytes)?;
-    for line in clean_html(&marked(&page)).lines() {
+    Ok(read_page(&plain::decode(bytes)?, out)?)
+}
+
+/// Reads a page that is decoded.
+pub(super) fn read_page(page: &str, out: &mut Writer) -> Result<(), Full> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for line in clean_html(&marked(page)).lines() {
+        if let Some(row) = line.strip_prefix(ROW) {
+            rows.push(cells(row));
+            continue;
+        }
+        table(&std::mem::take(&mut rows), out)?;
         match line.starts_with("- ") {
             true => out.push(&format!("\n{line}"))?,
             false => out.block(line)?,
         }
     }
-    Ok(())
+    table(&rows, out)
 }
 
-/// The page with Markdown's marks behind the tags of headings and list items; where a tag is no tag (in a script, in a
+/// The cells of a row as the reader writes it.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.strip_suffix(" |").unwrap_or(row);
+    row.split(" | ")
+        .map(|cell| cell.trim().replace(ROW, ""))
+        .collect()
+}
+
+/// Writes the rows of a table. What has a single row or column is there for its looks, and is text.
+fn table(rows: &[Vec<String>], out: &mut Writer) -> Result<(), Full> {
+    let is_table = rows.len() > 1 && rows.iter().any(|row| row.len() > 1);
+    match is_table {
+        true => out.table(rows),
+        false => rows.iter().try_for_each(|row| out.block(&row.join(" | "))),
+    }
+}
+
+/// The page with marks behind the tags of headings, list items and rows; where a tag is no tag (in a script, in a
 /// comment) the reader leaves the mark out with what is around it.
 fn marked(page: &str) -> String {
     let mut marked = String::with_capacity(page.len() + page.len() / 16);
@@ -51,6 +81,7 @@ fn mark(tag: &str) -> Option<&'static str> {
         "h5" => "##### ",
         "h6" => "###### ",
         "li" => "- ",
+        "tr" => ROW,
         _ => return None,
     })
 }

@@ -21,7 +21,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
     if bytes.contains(&0) {
         return Err(ReadError::new(
             "it is neither text nor a format that is known",
-            "Known are txt, md, html, pdf, docx, pptx, xlsx, csv and json",
+            "Known are txt, md, html, pdf, docx, pptx, xlsx, epub, eml, csv and json",
         ));
     }
     let encoding = match std::str::from_utf8(bytes) {

@@ -1,6 +1,7 @@
 //! Documents, each there wholly or not at all.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use easel_core::Object;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -10,7 +11,6 @@ use super::bases::BaseRow;
 use super::{hex, now_ms};
 use crate::chunks::Chunk;
 use crate::error::KnowledgeError;
-use crate::format::Format;
 use crate::terms::terms;
 
 /// What became of a document.
@@ -70,12 +70,42 @@ pub(crate) struct NewDocument {
 
 /// What was read out of a document.
 pub(crate) struct Content {
-    pub(crate) format: Format,
-    pub(crate) chunks: Vec<Chunk>,
-    /// One for each passage; none where words alone are compared.
-    pub(crate) vectors: Vec<Vec<f32>>,
+    /// Its format, if it is known.
+    pub(crate) format: Option<String>,
+    pub(crate) passages: Vec<NewPassage>,
     /// What could not be read, if something could not.
     pub(crate) unread: Option<String>,
+}
+
+/// A passage that is to be written.
+pub(crate) struct NewPassage {
+    /// What is shown of it.
+    pub(crate) text: String,
+    pub(crate) heading: String,
+    pub(crate) page: Option<usize>,
+    /// Where it stands in the document's text, in bytes.
+    pub(crate) place: Range<usize>,
+    /// What was found out about it.
+    pub(crate) fields: Option<String>,
+    /// The words by which it is found.
+    pub(crate) searched: String,
+    /// None where words alone are compared.
+    pub(crate) vector: Option<Vec<f32>>,
+}
+
+impl NewPassage {
+    /// A passage of a document of that name, as it was cut.
+    pub(crate) fn of(name: &str, chunk: Chunk, vector: Option<Vec<f32>>) -> NewPassage {
+        NewPassage {
+            searched: searched_text(name, &chunk),
+            text: chunk.text,
+            heading: chunk.heading,
+            page: chunk.page,
+            place: chunk.place,
+            fields: None,
+            vector,
+        }
+    }
 }
 
 const COLUMNS: &str =
@@ -150,6 +180,11 @@ impl BaseRow {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The id of a document of that name.
+    pub(crate) fn document_key(&self, name: &str) -> String {
+        document_key(&self.base.id, name)
+    }
+
     /// Sets what is known of a document beside its text.
     pub(crate) fn set_metadata(
         &self,
@@ -173,6 +208,7 @@ impl BaseRow {
         at: &Transaction<'_>,
         name: &str,
     ) -> Result<(), KnowledgeError> {
+        self.forget_answers(at, &self.document_key(name))?;
         match self.clear(at, name)? {
             0 => Err(self.no_document(name)),
             _ => Ok(()),
@@ -210,11 +246,11 @@ impl BaseRow {
             None => kept.unwrap_or_else(|| "{}".into()),
         };
         self.clear(at, &new.name)?;
-        let key = document_key(&self.base.id, &new.name);
+        let key = self.document_key(&new.name);
         let (format, chunks, error) = match &new.content {
             Ok(content) => (
-                Some(content.format.name()),
-                content.chunks.len(),
+                content.format.as_deref(),
+                content.passages.len(),
                 content.unread.as_ref(),
             ),
             Err(error) => (None, 0, Some(error)),
@@ -237,47 +273,47 @@ impl BaseRow {
             ],
         )?;
         let document = at.last_insert_rowid();
-        match &new.content {
-            Ok(content) => {
-                let of = (document, key.as_str(), new.name.as_str());
-                self.put_chunks(at, of, content)
-            }
-            Err(_) => Ok(()),
+        if let Ok(content) = &new.content {
+            self.put_passages(at, (document, &key), &content.passages)?;
+            self.forget_answers(at, &key)?;
         }
+        Ok(())
     }
 
-    fn put_chunks(
+    fn put_passages(
         &self,
         at: &Transaction<'_>,
-        (document, document_key, name): (i64, &str, &str),
-        content: &Content,
+        (document, document_key): (i64, &str),
+        passages: &[NewPassage],
     ) -> Result<(), KnowledgeError> {
-        if let Some(vector) = content.vectors.first() {
+        if let Some(vector) = passages.iter().find_map(|passage| passage.vector.as_ref()) {
             self.fix_dimensions(at, vector.len())?;
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        for (number, chunk) in content.chunks.iter().enumerate() {
-            let again = seen.entry(&chunk.text).or_default();
-            let key = chunk_key(document_key, &chunk.text, *again);
+        for passage in passages {
+            let again = seen.entry(&passage.text).or_default();
+            let key = chunk_key(document_key, &passage.text, *again);
             *again += 1;
             at.prepare_cached(
-                "INSERT INTO chunks (base, document, key, heading, text, page, starts, ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO chunks (base, document, key, heading, text, page, starts, ends, fields) \
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?
             .execute(params![
                 self.row,
                 document,
                 key,
-                chunk.heading,
-                chunk.text,
-                chunk.page.map(|page| page as i64),
-                chunk.place.start as i64,
-                chunk.place.end as i64
+                passage.heading,
+                passage.text,
+                passage.page.map(|page| page as i64),
+                passage.place.start as i64,
+                passage.place.end as i64,
+                passage.fields
             ])?;
             let row = at.last_insert_rowid();
-            let terms = terms(&searched_text(name, chunk)).join(" ");
+            let terms = terms(&passage.searched).join(" ");
             at.prepare_cached("INSERT INTO passages (rowid, base, terms) VALUES (?, ?, ?)")?
                 .execute(params![row, base_term(self.row), terms])?;
-            if let Some(vector) = content.vectors.get(number) {
+            if let Some(vector) = &passage.vector {
                 let bytes: Vec<u8> = vector.iter().flat_map(|v| v.to_le_bytes()).collect();
                 at.prepare_cached(
                     "INSERT INTO vectors (chunk, base, document, vector) VALUES (?, ?, ?, ?)",
@@ -291,12 +327,17 @@ impl BaseRow {
 
 /// What of a passage is searched: its document's name without the ending, the headings above it, its text.
 pub(crate) fn searched_text(name: &str, chunk: &Chunk) -> String {
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let title = file.rsplit_once('.').map_or(file, |(title, _)| title);
+    let title = title_of(name);
     match chunk.heading.as_str() {
         "" => format!("{title}\n{}", chunk.text),
         heading => format!("{title}: {heading}\n{}", chunk.text),
     }
+}
+
+/// A document's name without folders and ending.
+pub(crate) fn title_of(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map_or(file, |(title, _)| title)
 }
 
 /// The term by which the index knows a knowledge base.

@@ -28,6 +28,8 @@ pub(crate) struct Passage {
     pub(crate) document: String,
     pub(crate) metadata: Object,
     pub(crate) base_id: String,
+    /// What a pipeline found out about it.
+    pub(crate) fields: Object,
 }
 
 impl Scope {
@@ -147,7 +149,7 @@ impl Passage {
     /// Reads a passage.
     pub(crate) fn read(at: &Transaction<'_>, row: i64) -> Result<Passage, KnowledgeError> {
         let mut statement = at.prepare_cached(
-            "SELECT c.key, c.text, c.heading, c.page, d.key, d.name, d.metadata, b.key FROM chunks c \
+            "SELECT c.key, c.text, c.heading, c.page, d.key, d.name, d.metadata, b.key, c.fields FROM chunks c \
              JOIN documents d ON d.id = c.document JOIN bases b ON b.id = c.base WHERE c.id = ?",
         )?;
         Ok(statement.query_row(params![row], |row| {
@@ -163,6 +165,10 @@ impl Passage {
                 document: row.get(5)?,
                 metadata: serde_json::from_str(&metadata).unwrap_or_default(),
                 base_id: row.get(7)?,
+                fields: row
+                    .get::<_, Option<String>>(8)?
+                    .and_then(|fields| serde_json::from_str(&fields).ok())
+                    .unwrap_or_default(),
             })
         })?)
     }

@@ -65,6 +65,68 @@ fn a_web_page_keeps_its_headings_and_lists() {
 }
 
 #[test]
+fn tables_of_a_web_page_stay_tables() {
+    let page = "<table>\n<tr> <th>item</th><th>price</th></tr>\n<tr><td>tea</td><td></td></tr></table><p>x | y</p>";
+    assert_eq!(
+        markdown_of("page.html", page.as_bytes()),
+        "| item | price |\n| --- | --- |\n| tea |  |\n\nx | y"
+    );
+}
+
+#[test]
+fn a_book_is_read_chapter_by_chapter() {
+    let container =
+        r#"<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>"#;
+    let book = r#"<package><manifest><item id="b" href="two.xhtml"/><item id="a" href="../text/one%201.xhtml"/>
+        <item id="c" href="cover.png"/></manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="z"/></spine></package>"#;
+    let book = zip(&[
+        ("META-INF/container.xml", container),
+        ("OEBPS/book.opf", book),
+        (
+            "text/one 1.xhtml",
+            "<html><body><h1>One</h1><p>It begins.</p></body></html>",
+        ),
+        (
+            "OEBPS/two.xhtml",
+            "<html><body><h1>Two</h1><p>It ends.</p></body></html>",
+        ),
+    ]);
+    let (format, text) = text_of("book.epub", &book);
+    assert_eq!(format, Format::Epub);
+    assert_eq!(text.markdown, "# One\n\nIt begins.\n\n# Two\n\nIt ends.");
+}
+
+#[test]
+fn a_mail_is_read_with_who_wrote_it_and_what_came_with_it() {
+    let mail = "From: =?utf-8?Q?Ad=C3=A9le?= <a@example.com>\r\nTo: b@example.com,\r\n c@example.com\r\nSubject: The\r\n plan\r\n\
+        Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\nnot shown\r\n--x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n\
+        --y\r\nContent-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nMeet at the caf=E9=\r\n.\r\n\
+        --y\r\nContent-Type: text/html\r\n\r\n<p>Meet <b>there</b>.</p>\r\n--y--\r\n\
+        --x\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\nPGgyPk1vcmU8L2gyPg==\r\n\
+        --x\r\nContent-Type: application/pdf; name=plan.pdf\r\n\r\nJVBERi0=\r\n--x--\r\nbehind";
+    assert_eq!(
+        text_of("plan.eml", mail.as_bytes()),
+        (
+            Format::Mail,
+            Text {
+                markdown: "# The plan\n\nFrom: Adéle <a@example.com>\nTo: b@example.com, c@example.com\n\n\
+                    Meet at the café.\n\n## More\n\nAttachments: plan.pdf"
+                    .into(),
+                ..Text::default()
+            }
+        )
+    );
+    let limits = Limits::default();
+    let nothing = read("x.eml", b"just some text", &limits).unwrap_err();
+    assert!(
+        nothing
+            .to_string()
+            .contains("neither a sender nor a subject"),
+        "{nothing}"
+    );
+}
+
+#[test]
 fn markdown_stays_as_it_is() {
     let text = "# A\n\n- b\n\n| c | d |\n| --- | --- |\n| 1 | 2 |";
     assert_eq!(
@@ -190,7 +252,9 @@ fn what_is_damaged_says_which_file_why_and_what_to_do() {
     assert!(broken.contains("damaged as json"), "{broken}");
     assert!(error_of("a.txt", b"a\0b").contains("neither text nor a format that is known"));
     assert!(error_of("a.doc", &[0xd0, 0xcf, 0x11, 0xe0, 0, 0]).contains("from before 2007"));
-    assert!(error_of("a.zip", &zip(&[("readme.txt", "hi")])).contains("no docx, pptx or xlsx"));
+    assert!(
+        error_of("a.zip", &zip(&[("readme.txt", "hi")])).contains("no docx, pptx, xlsx or epub")
+    );
     assert!(error_of("a.md", b" \n ").contains("there is no text in it"));
     assert!(error_of("a.html", b"<script>x</script>").contains("there is no text in it"));
 }
@@ -306,4 +370,13 @@ fn a_cell_far_away_costs_no_more_than_its_text() {
     // The workbook of this test has one in the last row and column that there are.
     let text = markdown_of("prices.xlsx", &xlsx());
     assert!(text.len() < 200);
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_mail_is_read_or_refused(lines in proptest::collection::vec("From: a|Content-Type: multipart/mixed; boundary=b|Content-Transfer-Encoding: base64||--b|--b--|[ -~]{0,20}", 0..30)) {
+        let mail = format!("Subject: s\n{}", lines.join("\n"));
+        let read = read("a.eml", mail.as_bytes(), &Limits::default());
+        proptest::prop_assert!(read.unwrap().1.markdown.starts_with("# s"));
+    }
 }

@@ -7,5 +7,6 @@
 mod adding;
 mod files;
 mod formats;
+mod pipeline;
 mod quality;
 mod searching;

@@ -90,7 +90,7 @@ pub(super) async fn speaking(app: &App, caller: &Caller, id: &str) -> Result<Age
     let agent = agent(app, caller, Scope::Run, id).await?;
     match *agent.category == *PIPELINE {
         true => Err(Problem::data(
-            "This is an ingestion pipeline, which prepares documents for datasets. This version of Easel keeps such pipelines and does not run them.",
+            "This is an ingestion pipeline, which prepares documents for datasets. The server keeps such pipelines; `easel kb add --pipeline` runs them.",
         )),
         false => Ok(agent),
     }
@@ -314,7 +314,7 @@ fn files(body: &Members) -> Result<Vec<Content>, Problem> {
 pub(super) async fn rerun(caller: Caller, _: Body) -> Result<Response, Problem> {
     caller.may(Scope::Run)?;
     Err(Problem::data(
-        "Only ingestion pipelines are run again from a component, and this version of Easel does not run them.",
+        "Only ingestion pipelines are run again from a component, and the server does not run them.",
     ))
 }
 

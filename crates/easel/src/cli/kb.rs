@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::WorldArguments;
+
 /// What to do with knowledge bases.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -12,6 +14,7 @@ Retrieval searches the knowledge bases of the data folder, by their names or ids
 Examples:
   easel kb new handbook
   easel kb add handbook docs/ leave.pdf
+  easel kb add handbook docs/ --pipeline summaries.json --model gpt-4o-mini@openai
   easel kb search handbook \"How many days of leave are there?\"
   easel kb list handbook")]
 pub enum KbCommand {
@@ -83,11 +86,17 @@ pub struct AddKb {
     /// Remove documents whose files are no longer in the folder.
     #[arg(long)]
     pub remove_gone: bool,
+    /// Take each document through this ingestion pipeline, a canvas: it reads and cuts it, asks models about the pieces, and
+    /// keeps them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub pipeline: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub folder: FolderArguments,
+    #[command(flatten)]
+    pub world: WorldArguments,
 }
 
 /// Arguments of `easel kb search`.

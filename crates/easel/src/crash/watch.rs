@@ -126,7 +126,8 @@ impl Watch {
             files: watched.clone(),
             mail: watched.clone(),
             mcp: watched.clone(),
-            memory: watched,
+            memory: watched.clone(),
+            ingestion: watched.world.ingestion.clone(),
             documents,
         }
     }

@@ -3,9 +3,15 @@
 use easel_runtime::graphs::kind::Kind;
 use easel_runtime::{GraphFile, Object, Session, Value};
 
-/// The results of the last run: of one that is text the text, of anything else JSON, of several an object by node. `None`
-/// for a canvas, which speaks by its messages, and for a run without a result.
+use super::document;
+
+/// The results of the last run: of one that is text the text, of anything else JSON, of several an object by node; of a
+/// pipeline what its last step handed on. `None` for any other canvas, which speaks by its messages, and for a run without a
+/// result.
 pub fn text(session: &Session) -> Option<String> {
+    if session.workflow().is_pipeline() {
+        return document::outcome(session);
+    }
     let graph = session.workflow().graph()?;
     let shown: Object = session
         .results()

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use easel_runtime::catalog::Family;
+use easel_knowledge::Reader;
 use easel_runtime::models::ChatModel;
 use easel_runtime::tools::World;
-use easel_runtime::{Engine, RunLimits, ScriptedWorld, Workflow};
+use easel_runtime::{Engine, RunLimits, ScriptedWorld};
 
 use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
-use crate::exit::Exit;
 use crate::problem::{Problem, sentence};
 use crate::read;
 use crate::{data, documents, kb, keyring};
@@ -23,7 +22,11 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
     };
     let (models, world) = models_and_tools(&arguments.world)?;
     let python = Config::read(arguments.world.config.as_deref())?.python;
-    let world = LocalFiles::before(files, world);
+    let world = World {
+        // A pipeline that is only run shows what it would keep.
+        ingestion: Arc::new(Reader::default()),
+        ..LocalFiles::before(files, world)
+    };
     let builder = Engine::builder()
         .limits(limits)
         .model(models)
@@ -58,25 +61,4 @@ pub fn models_and_tools(
         None => world.model(),
     };
     Ok((models, documents::within(world.tools())))
-}
-
-/// Ingestion pipelines can be opened and checked, and are not run.
-pub fn refuse_pipelines(engine: &Engine, workflow: &Workflow) -> Result<(), Problem> {
-    let compiled = workflow.compiled();
-    let root = compiled.scopes.first();
-    let starts = root.into_iter().flat_map(|root| {
-        let start = |at: &u32| root.members.get(*at as usize);
-        root.starts.iter().filter_map(start)
-    });
-    let catalog = engine.registry().catalog();
-    let family = |component: &str| catalog.get(component).map(|table| table.family);
-    let mut kinds = starts.map(|node| family(&compiled.node(*node).draft.component));
-    match kinds.any(|kind| kind == Some(Family::Ingestion)) {
-        true => Err(Problem::new(
-            Exit::Refused,
-            "This is an ingestion pipeline: it prepares documents for datasets, and this version of Easel opens and checks such \
-             pipelines but does not run them yet.",
-        )),
-        false => Ok(()),
-    }
 }

@@ -17,6 +17,7 @@ mod load;
 mod mcp;
 mod model;
 mod package;
+mod pipeline;
 mod python;
 mod run;
 mod runs;

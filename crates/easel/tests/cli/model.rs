@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -21,20 +21,34 @@ const PATIENCE: Duration = Duration::from_secs(30);
 impl Server {
     /// One that answers without a look at what it is asked.
     pub fn start(answer: fn(TcpStream)) -> Server {
-        Server::hearing(move |stream, _| answer(stream))
+        Server::serving(move |_, stream| answer(stream))
     }
 
     /// One that says messages, each by what it is asked.
     pub fn saying(message: fn(&Value) -> Value) -> Server {
-        Server::hearing(move |mut stream, request| {
+        Server::serving(move |request, mut stream| {
             head(&mut stream);
-            let said = json!({"choices": [{"index": 0, "delta": message(&request)}]});
+            let said = json!({"choices": [{"index": 0, "delta": message(request)}]});
             let _ = stream.write_all(format!("data: {said}\n\n").as_bytes());
             end(&mut stream);
         })
     }
 
-    fn hearing(answer: impl Fn(TcpStream, Value) + Clone + Send + 'static) -> Server {
+    /// A server that says what fits a request, in one piece or in a stream, as it is asked; `None`: it refuses.
+    pub fn answering(says: impl Fn(&Value) -> Option<String> + Send + Sync + 'static) -> Server {
+        Server::serving(move |request, mut stream| match says(request) {
+            None => refusing(stream),
+            Some(text) if request["stream"] == true => {
+                head(&mut stream);
+                piece(&mut stream, &text);
+                end(&mut stream);
+            }
+            Some(text) => whole(stream, &text),
+        })
+    }
+
+    fn serving(answer: impl Fn(&Value, TcpStream) + Send + Sync + 'static) -> Server {
+        let answer = Arc::new(answer);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (seen, requests) = mpsc::channel();
@@ -44,7 +58,7 @@ impl Server {
                 std::thread::spawn(move || {
                     if let Some(request) = read(&stream) {
                         let _ = seen.send(request.clone());
-                        answer(stream, request);
+                        answer(&request, stream);
                     }
                 });
             }
@@ -54,6 +68,11 @@ impl Server {
 
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The requests that came since the last time this was asked.
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.try_iter().collect()
     }
 
     pub fn wait_for_a_request(&self) -> Value {
@@ -94,6 +113,18 @@ fn piece(stream: &mut TcpStream, text: &str) {
 fn end(stream: &mut TcpStream) {
     let chunk = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     let _ = stream.write_all(format!("data: {chunk}\n\ndata: [DONE]\n\n").as_bytes());
+}
+
+/// Says something in one piece.
+fn whole(mut stream: TcpStream, text: &str) {
+    let message = json!({"role": "assistant", "content": text});
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let body = body.to_string();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let _ = stream.write_all(answer.as_bytes());
 }
 
 /// Says two words with a pause between.

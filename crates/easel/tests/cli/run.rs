@@ -231,21 +231,6 @@ fn a_run_that_waits_says_for_what() {
 }
 
 #[test]
-fn an_ingestion_pipeline_is_not_run_yet() {
-    let desk = Desk::new();
-    desk.json(
-        "a.json",
-        &canvas(&[
-            ("File", "File", json!({}), &["Parser:P"]),
-            ("Parser:P", "Parser", json!({}), &[]),
-        ]),
-    );
-    let ran = desk.easel(&["run", "a.json"]);
-    assert_eq!(ran.code, 3);
-    assert!(ran.err.contains("ingestion pipeline"), "{}", ran.err);
-}
-
-#[test]
 fn wrong_use_is_told_apart_from_failure() {
     let desk = Desk::new();
     desk.json("a.json", &says("Hello"));

@@ -146,3 +146,23 @@ fn the_value_of_a_secret_is_not_shown_while_it_is_typed() {
     drop(keyboard);
     wait(child);
 }
+
+#[test]
+fn adding_documents_shows_how_far_it_is() {
+    let desk = Desk::new();
+    desk.write("docs/a.md", "Tea at noon.");
+    desk.write("docs/b.md", "Rain at night.");
+    desk.easel(&["kb", "new", "b"]);
+    let shown = seen(80, &desk, "$EASEL kb add b docs", "");
+    assert!(shown.contains("\u{1b}["), "something moves: {shown:?}");
+    let plain = plain(&shown);
+    let last = |line| str::rsplit(line, '\r').next().unwrap_or(line).trim_end();
+    let lines: Vec<&str> = plain.lines().map(last).collect();
+    assert!(lines.contains(&"[1/2] a.md: added"), "{lines:?}");
+    assert!(
+        lines.contains(&"2 added, 0 replaced, 0 unchanged."),
+        "{lines:?}"
+    );
+    let piped = desk.easel(&["kb", "add", "b", "docs"]);
+    assert_eq!(piped.err, "0 added, 0 replaced, 2 unchanged.\n");
+}

@@ -49,7 +49,8 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         files: recorded.clone(),
         mail: recorded.clone(),
         mcp: recorded.clone(),
-        memory: recorded,
+        memory: recorded.clone(),
+            ingestion: recorded.world.ingestion.clone(),
         documents,
     }
 }
