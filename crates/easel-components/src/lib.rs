@@ -47,6 +47,7 @@ mod tool;
 mod turn;
 mod variable_aggregator;
 mod variable_assigner;
+mod whose;
 
 pub use behaviour::{
     Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, RunContext, Services, Wire,

@@ -421,7 +421,7 @@ impl State {
             (
                 "message",
                 entry([
-                    ("user_id", Value::from(message.user_id.as_str())),
+                    ("user_id", Value::from(request.whose.user_id.as_str())),
                     ("user_input", Value::from(message.user_input.as_str())),
                     (
                         "agent_response",

@@ -4,6 +4,7 @@ mod age;
 mod agents;
 mod kb;
 mod keys;
+mod memory;
 mod runs;
 mod world;
 
@@ -22,6 +23,7 @@ pub use age::Age;
 pub use agents::*;
 pub use kb::*;
 pub use keys::*;
+pub use memory::*;
 pub use runs::*;
 pub use world::WorldArguments;
 use world::perhaps_a_path;
@@ -102,6 +104,9 @@ and as the first line of graph.yaml:
     /// Keep documents for Retrieval: add them, list them, search them.
     #[command(subcommand)]
     Kb(KbCommand),
+    /// Show and forget what agents remember of their users.
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.

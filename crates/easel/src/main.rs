@@ -20,6 +20,7 @@ mod kb;
 mod keyring;
 mod keys;
 mod lift;
+mod memory;
 mod new;
 mod out;
 mod problem;
@@ -97,6 +98,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Agents(command) => agents::obey(&command),
         Command::Keys(command) => keys::obey(&command),
         Command::Kb(command) => kb::obey(&command),
+        Command::Memory(command) => memory::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::New(arguments) => new::new(&arguments),

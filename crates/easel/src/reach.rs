@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::data::{self, BEACON, DataArguments};
 use crate::exit::Exit;
 use crate::keyring;
+use crate::memory::StoredMemory;
 use crate::problem::{Problem, sentence};
 use crate::run::models_and_tools;
 
@@ -198,7 +199,10 @@ impl Reach {
 
     /// An engine that acts, with the models and tools of this command's settings.
     fn engine(&self, arguments: &WorldArguments) -> Result<Arc<Engine>, Problem> {
-        let (models, world) = models_and_tools(arguments)?;
+        let (models, mut world) = models_and_tools(arguments)?;
+        if arguments.world.is_none() {
+            world = StoredMemory::of(&self.store, world);
+        }
         let python = Config::read(arguments.config.as_deref())?.python;
         let engine = Engine::builder()
             .model(models)

@@ -15,12 +15,14 @@ mod tree;
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use easel_runtime::{Ending, Input, Session, TurnError, Workflow};
+use easel_runtime::{Ending, Input, Origin, Session, TurnError, Workflow};
+use easel_server::auth::LOCAL;
 use tokio::task::JoinSet;
 
 use crate::cli::RunArguments;
 use crate::config::HOW_TO_SET_A_MODEL;
 use crate::exit::Exit;
+use crate::memory;
 use crate::out;
 use crate::problem::Problem;
 use crate::receipt;
@@ -62,7 +64,12 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     setup::refuse_pipelines(&engine, &workflow)?;
     let mut talk = Talk {
         asker: Asker::new(files, arguments.chat),
-        session: engine.session(&workflow),
+        session: engine.session(&workflow).with_origin(Origin {
+            agent: memory::file_agent(&arguments.file).unwrap_or_default().into(),
+            owner: LOCAL.into(),
+            trigger: "cli".into(),
+            ..Origin::default()
+        }),
         show: Show::new(arguments),
         source: &source,
         chat: arguments.chat,

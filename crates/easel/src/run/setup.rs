@@ -11,6 +11,7 @@ use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
 use crate::exit::Exit;
+use crate::memory::StoredMemory;
 use crate::problem::{Problem, sentence};
 use crate::read;
 use crate::{data, kb, keyring};
@@ -45,7 +46,9 @@ pub fn models_and_tools(
     config::refuse_address_alone(arguments)?;
     let Some(path) = &arguments.world else {
         let config = Config::of(arguments)?;
-        let world = kb::within_reach(config.world()?, &data::folder(None))?;
+        let folder = data::folder(None);
+        let world = kb::within_reach(config.world()?, &folder)?;
+        let world = StoredMemory::within_reach(world, &folder);
         return Ok((config.models()?, world));
     };
     let world = ScriptedWorld::read(read::json(path)?, || {}).map_err(|error| {
