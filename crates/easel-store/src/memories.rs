@@ -229,7 +229,8 @@ impl Store {
         let limit = filter.limit();
         select.value(limit as i64 + 1);
         let rows = self.rows(select).await?;
-        let items: Result<Vec<Exchange>, StoreError> = rows.iter().take(limit).map(exchange).collect();
+        let items: Result<Vec<Exchange>, StoreError> =
+            rows.iter().take(limit).map(exchange).collect();
         let items = items?;
         let last = items.last().filter(|_| rows.len() > limit);
         Ok(Page {

@@ -50,7 +50,9 @@ impl Capability {
             Capability::Search => "connect a search client",
             Capability::Http => "connect an HTTP sender, or build with the feature `http`",
             Capability::Files => "connect a file store",
-            Capability::Memory => "run it with a data folder (EASEL_DATA, or ./easel-data) or on a server, or connect a memory store",
+            Capability::Memory => {
+                "run it with a data folder (EASEL_DATA, or ./easel-data) or on a server, or connect a memory store"
+            }
             Capability::Mail => "connect a mail sender",
         }
     }

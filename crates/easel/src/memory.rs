@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use easel_knowledge::likeness;
+use easel_runtime::clock::local_date_time;
 use easel_runtime::tools::memory::{MemoryMessage, MemoryQuery, MemorySave, MemoryStore, Whose};
 use easel_runtime::tools::{ToolError, World};
 use easel_runtime::{Object, Timestamp, Value};
-use easel_runtime::clock::local_date_time;
 use easel_server::auth::LOCAL;
 use easel_store::{Exchange, Location, MemoryFilter, MemoryOf, NewExchange, Store, StoreError};
 use futures::FutureExt;
@@ -194,7 +194,10 @@ fn ranked(mut found: Vec<Exchange>, request: &MemoryQuery) -> Vec<Object> {
 
 /// An exchange as models read it.
 fn content(kept: &Exchange) -> String {
-    format!("User: {}\nAssistant: {}", kept.user_input, kept.agent_response)
+    format!(
+        "User: {}\nAssistant: {}",
+        kept.user_input, kept.agent_response
+    )
 }
 
 /// Does what is asked.
@@ -233,7 +236,15 @@ async fn list(arguments: &ListMemory) -> Result<Exit, Problem> {
         out::tell("Nothing is remembered.");
         return Ok(Exit::Done);
     }
-    let mut table = Columns::new(&["ID", "MEMORY", "AGENT", "USER", "WHEN", "USER SAID", "ANSWER"]);
+    let mut table = Columns::new(&[
+        "ID",
+        "MEMORY",
+        "AGENT",
+        "USER",
+        "WHEN",
+        "USER SAID",
+        "ANSWER",
+    ]);
     for kept in &kept {
         table.row([
             kept.id.to_string(),
@@ -247,7 +258,10 @@ async fn list(arguments: &ListMemory) -> Result<Exit, Problem> {
     }
     out::print(&table.for_output());
     if more {
-        out::tell(&format!("There is more than these {}; --limit shows more.", kept.len()));
+        out::tell(&format!(
+            "There is more than these {}; --limit shows more.",
+            kept.len()
+        ));
     }
     Ok(Exit::Done)
 }
@@ -293,7 +307,13 @@ async fn filter(reach: &Reach, which: &MemoryArguments) -> Result<MemoryFilter, 
         None => None,
         Some(name) => match file_agent(Path::new(name)) {
             Some(file) => Some(file),
-            None => Some(reach.agent(name, which.owner.as_deref()).await?.id.to_string()),
+            None => Some(
+                reach
+                    .agent(name, which.owner.as_deref())
+                    .await?
+                    .id
+                    .to_string(),
+            ),
         },
     };
     Ok(MemoryFilter {

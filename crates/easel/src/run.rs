@@ -65,7 +65,9 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     let mut talk = Talk {
         asker: Asker::new(files, arguments.chat),
         session: engine.session(&workflow).with_origin(Origin {
-            agent: memory::file_agent(&arguments.file).unwrap_or_default().into(),
+            agent: memory::file_agent(&arguments.file)
+                .unwrap_or_default()
+                .into(),
             owner: LOCAL.into(),
             trigger: "cli".into(),
             ..Origin::default()

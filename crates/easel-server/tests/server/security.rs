@@ -174,7 +174,11 @@ async fn remembered(server: &TestServer, agent: &str) -> String {
         user_input: PRIVATE.to_owned(),
         ..NewExchange::default()
     };
-    server.store.remember(whose.clone(), exchange).await.unwrap();
+    server
+        .store
+        .remember(whose.clone(), exchange)
+        .await
+        .unwrap();
     server.store.memory(&whose).await.unwrap()[0].id.to_string()
 }
 

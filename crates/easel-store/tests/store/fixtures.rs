@@ -187,7 +187,11 @@ async fn a_database_of_each_schema_is_brought_up_to_date_and_read() {
         );
         assert_eq!(store.team_members("team").await.unwrap(), ["me".into()]);
         let memories = store.exchanges(&MemoryFilter::default()).await.unwrap();
-        let inputs: Vec<&str> = memories.items.iter().map(|kept| &*kept.user_input).collect();
+        let inputs: Vec<&str> = memories
+            .items
+            .iter()
+            .map(|kept| &*kept.user_input)
+            .collect();
         assert_eq!(inputs, ["I like tea."][..usize::from(schema >= 3)]);
         // And it is of use: something can be added.
         store
@@ -206,9 +210,7 @@ async fn write_database(file: &std::path::Path) {
     use easel_runtime::{
         Conversation, ConversationChange, EventId, Note, Origin, Said, Standing, Timestamp,
     };
-    use easel_store::{
-        Dialect, MemoryOf, NewAgent, NewExchange, NewFile, NewKey, NewSession,
-    };
+    use easel_store::{Dialect, MemoryOf, NewAgent, NewExchange, NewFile, NewKey, NewSession};
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&Location::Folder(folder.path().to_owned()))
         .await

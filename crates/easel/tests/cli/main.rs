@@ -13,6 +13,7 @@ mod graphs;
 mod help;
 mod kb;
 mod load;
+mod memory;
 mod model;
 mod package;
 mod python;

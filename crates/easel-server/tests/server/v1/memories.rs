@@ -58,7 +58,10 @@ async fn what_is_remembered_is_listed_shown_and_forgotten() {
     assert_eq!(said(&ada, &format!("cursor={next}")).await, ["one"]);
     let id = page["memories"][0]["id"].as_str().unwrap();
     let (status, kept) = ada.get(&format!("/v1/memories/{id}")).await;
-    assert_eq!((status, &kept["agent_response"]), (StatusCode::OK, &json!("yes")));
+    assert_eq!(
+        (status, &kept["agent_response"]),
+        (StatusCode::OK, &json!("yes"))
+    );
     let (status, _) = delete(&ada, &format!("/v1/memories/{id}")).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
     let (status, _) = delete(&ada, &format!("/v1/memories/{id}")).await;
