@@ -152,6 +152,16 @@ pub enum ToolError {
         /// What is wrong with the answer.
         cause: String,
     },
+    /// The service failed again and again, so it is left alone for a while and nothing was sent.
+    #[error(
+        "{what} is left alone for another {} s since it failed too often; [breaker] in easel.toml says when", .wait.as_secs_f64().ceil()
+    )]
+    CircuitOpen {
+        /// The circuit, e.g. `host:api.example.com`.
+        what: String,
+        /// How long it is left alone from now on.
+        wait: Duration,
+    },
     /// The tool ran and reported a failure of its own.
     #[error("{what} failed: {message}")]
     Failed {
@@ -178,6 +188,7 @@ impl ToolError {
             ToolError::Status { .. } => "tool.status",
             ToolError::TooLarge { .. } => "tool.too_large",
             ToolError::Malformed { .. } => "tool.malformed",
+            ToolError::CircuitOpen { .. } => "circuit_open",
             ToolError::Failed { .. } => "tool.failed",
         }
     }
@@ -192,6 +203,7 @@ impl ToolError {
             | ToolError::InvalidRequest { .. }
             | ToolError::Blocked(_)
             | ToolError::Unresolved { .. }
+            | ToolError::CircuitOpen { .. }
             | ToolError::NoConnection { .. } => true,
             ToolError::Status { status, .. } => *status == 429,
             ToolError::NotFound { .. }
@@ -212,6 +224,7 @@ impl ToolError {
             | ToolError::Interrupted { .. }
             | ToolError::Timeout { .. }
             | ToolError::Malformed { .. }
+            | ToolError::CircuitOpen { .. }
             | ToolError::Failed { .. } => true,
             ToolError::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
             ToolError::NotConfigured(_)

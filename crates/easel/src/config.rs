@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use easel_mail::{MailConfig, Mailer};
-use easel_runtime::SandboxedCode;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
@@ -13,6 +12,7 @@ use easel_runtime::tools::World;
 use easel_runtime::tools::code::CodeRunner;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, RemoteSandbox};
+use easel_runtime::{BreakerSettings, SandboxedCode};
 use easel_server::telemetry::TraceSettings;
 use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
@@ -24,8 +24,10 @@ use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
 
+mod breaker;
 mod search;
 
+pub use breaker::BreakerTable;
 pub use search::SearchSettings;
 
 /// `easel.toml`.
@@ -48,6 +50,8 @@ pub struct Config {
     pub code: CodeSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
+    /// When services that fail again and again are left alone.
+    pub breaker: Option<BreakerTable>,
     /// How search providers are asked.
     pub search: SearchSettings,
     /// The folder of the file: what it names is looked for there.
@@ -278,6 +282,12 @@ impl Config {
             let provider = ProviderConfig::new(ProviderKind::Ollama);
             self.providers.insert("ollama".to_owned(), provider);
         }
+    }
+
+    /// When services that fail again and again are left alone; `None`: never.
+    pub fn breaker(&self) -> Result<Option<BreakerSettings>, Problem> {
+        let table = self.breaker.as_ref();
+        table.map(BreakerTable::settings).transpose()
     }
 
     /// The models.

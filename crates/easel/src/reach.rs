@@ -203,11 +203,12 @@ impl Reach {
         if arguments.world.is_none() {
             world = StoredMemory::of(&self.store, world);
         }
-        let python = Config::read(arguments.config.as_deref())?.python;
+        let config = Config::read(arguments.config.as_deref())?;
         let engine = Engine::builder()
             .model(models)
             .world(StoredFiles::of(&self.store, world))
-            .sandbox(python.sandbox()?)
+            .breaker(config.breaker()?)
+            .sandbox(config.python.sandbox()?)
             .secrets(keyring::resolver()?)
             .journal(Arc::new(self.store.clone()))
             .build();

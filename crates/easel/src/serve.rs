@@ -142,6 +142,7 @@ fn engine(
         .bounds(bounds)
         .model(telemetry.model(models))
         .world(StoredFiles::of(store, world))
+        .breaker(config.breaker()?)
         .sandbox(config.python.sandbox()?)
         .secrets(keyring::resolver()?)
         .journal(telemetry.journal(Arc::new(store.clone())))

@@ -23,13 +23,14 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
         ..RunLimits::default()
     };
     let (models, world) = models_and_tools(&arguments.world)?;
-    let python = Config::read(arguments.world.config.as_deref())?.python;
+    let config = Config::read(arguments.world.config.as_deref())?;
     let world = LocalFiles::before(files, world);
     let builder = Engine::builder()
         .limits(limits)
         .model(models)
         .world(world)
-        .sandbox(python.sandbox()?)
+        .breaker(config.breaker()?)
+        .sandbox(config.python.sandbox()?)
         .secrets(keyring::resolver()?);
     let builder = match arguments.timings {
         true => builder.timed(),
