@@ -14,6 +14,7 @@ mod chat;
 pub mod clock;
 mod code_exec;
 mod control_and_data;
+mod crawler;
 mod data_operations;
 mod email;
 mod exe_sql;

@@ -9,7 +9,7 @@ use crate::behaviour::Component;
 use crate::builtin::{Builtin, Prepare};
 use crate::chat::llm::Llm;
 use crate::function::{FunctionComponent, Make};
-use crate::{categorize, code_exec, email, exe_sql, invoke, retrieval, search};
+use crate::{categorize, code_exec, crawler, email, exe_sql, invoke, retrieval, search};
 
 /// Nodes that no model calls.
 const NODES: [(&str, Prepare); 2] = [
@@ -18,11 +18,12 @@ const NODES: [(&str, Prepare); 2] = [
 ];
 
 /// Functions, as nodes and as tools.
-const FUNCTIONS: [(&str, Make); 22] = [
+const FUNCTIONS: [(&str, Make); 23] = [
     ("Retrieval", retrieval::make),
     ("CodeExec", code_exec::make),
     ("ExeSQL", exe_sql::make),
     ("Email", email::make),
+    ("Crawler", crawler::make),
     ("TavilySearch", search::make),
     ("TavilyExtract", search::make),
     ("DuckDuckGo", search::make),

@@ -386,10 +386,12 @@ impl State {
         if let Some(error) = rule.error {
             return Err(refused(error));
         }
+        let of_text = rule.content_type.as_deref();
+        let of_text = of_text.unwrap_or("text/plain; charset=utf-8");
         let (content_type, body) = match (rule.text, rule.json) {
-            (Some(text), _) => ("text/plain; charset=utf-8", text),
+            (Some(text), _) => (of_text, text),
             (None, Some(json)) => ("application/json", json.to_json_text()),
-            (None, None) => ("text/plain; charset=utf-8", String::new()),
+            (None, None) => (of_text, String::new()),
         };
         Ok(HttpResponse {
             status: rule.status.unwrap_or(200),

@@ -170,6 +170,8 @@ pub struct HttpRule {
     pub status: Option<u16>,
     /// The body as text.
     pub text: Option<String>,
+    /// The media type of the text; absent: plain text.
+    pub content_type: Option<String>,
     /// The body as JSON, where no text is given.
     #[serde(deserialize_with = "present")]
     pub json: Option<Value>,
