@@ -183,7 +183,7 @@ fn sorted(value: &Value) -> serde_json::Value {
 }
 
 /// A file as a link: its content stands in the address.
-fn link(file: &Artifact) -> Value {
+pub(crate) fn link(file: &Artifact) -> Value {
     let members = [
         ("name", Value::from(&*file.name)),
         (

@@ -8,6 +8,7 @@
 mod agent;
 mod begin;
 mod behaviour;
+mod browser;
 mod builtin;
 mod categorize;
 mod chat;

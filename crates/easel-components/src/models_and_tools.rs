@@ -9,10 +9,11 @@ use crate::behaviour::Component;
 use crate::builtin::{Builtin, Prepare};
 use crate::chat::llm::Llm;
 use crate::function::{FunctionComponent, Make};
-use crate::{categorize, code_exec, crawler, email, exe_sql, invoke, retrieval, search};
+use crate::{browser, categorize, code_exec, crawler, email, exe_sql, invoke, retrieval, search};
 
 /// Nodes that no model calls.
-const NODES: [(&str, Prepare); 2] = [
+const NODES: [(&str, Prepare); 3] = [
+    ("Browser", browser::prepare),
     ("Categorize", categorize::prepare),
     ("Invoke", invoke::prepare),
 ];

@@ -23,6 +23,8 @@ pub enum Capability {
     Memory,
     /// Mail.
     Mail,
+    /// Web browsers.
+    Browser,
 }
 
 impl Capability {
@@ -37,6 +39,7 @@ impl Capability {
             Capability::Files => "file storage",
             Capability::Memory => "memory",
             Capability::Mail => "mail",
+            Capability::Browser => "web browser",
         }
     }
 
@@ -54,6 +57,7 @@ impl Capability {
                 "run it with a data folder (EASEL_DATA, or ./easel-data) or on a server, or connect a memory store"
             }
             Capability::Mail => "connect a mail sender",
+            Capability::Browser => "connect one",
         }
     }
 }

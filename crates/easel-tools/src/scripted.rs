@@ -39,12 +39,13 @@ use crate::search::{SearchRequest, SearchResults, WebSearch, providers};
 use crate::sql::{SqlRequest, SqlRows, SqlRunner};
 use crate::world::World;
 
+mod browser;
 pub mod script;
 
 pub use script::Script;
 use script::{
-    CodeRule, FinanceRule, HttpRule, MailRule, MemoryRule, RetrievalRule, Rules, SearchRule,
-    SqlRule,
+    CodeRule, FinanceRule, HttpRule, MailRule, MemoryRule, PageRule, RetrievalRule, Rules,
+    SearchRule, SqlRule,
 };
 
 /// A world that answers from a [`Script`]. Clones share the counters and the log.
@@ -64,6 +65,7 @@ struct State {
     http: Rules<HttpRule>,
     mail: Rules<MailRule>,
     files: indexmap::IndexMap<String, String>,
+    pages: indexmap::IndexMap<String, PageRule>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
 }
@@ -81,6 +83,7 @@ impl ScriptedWorld {
             http: Rules::new(script.http),
             mail: Rules::new(script.mail),
             files: script.files,
+            pages: script.browser,
             missing_datasets: script.missing_datasets,
             calls: Vec::new(),
         };
@@ -100,6 +103,7 @@ impl ScriptedWorld {
             http: one.clone(),
             files: one.clone(),
             mail: one.clone(),
+            browser: one.clone(),
             memory: one,
         }
     }

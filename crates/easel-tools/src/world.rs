@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 
+use crate::browser::{BrowserOpener, BrowserPage, BrowserRequest};
 use crate::code::{CodeOutcome, CodeRequest, CodeRunner};
 use crate::error::{Capability, ToolError};
 use crate::files::{FileContent, FileRequest, FileStore};
@@ -37,6 +38,8 @@ pub struct World {
     pub memory: Arc<dyn MemoryStore>,
     /// Mail.
     pub mail: Arc<dyn MailSender>,
+    /// Web browsers.
+    pub browser: Arc<dyn BrowserOpener>,
 }
 
 impl World {
@@ -51,6 +54,7 @@ impl World {
             files: Arc::new(Unconfigured),
             memory: Arc::new(Unconfigured),
             mail: Arc::new(Unconfigured),
+            browser: Arc::new(Unconfigured),
         }
     }
 }
@@ -112,6 +116,12 @@ impl FileStore for Unconfigured {
 impl MailSender for Unconfigured {
     fn deliver(&self, _: Mail) -> BoxFuture<'_, Result<(), ToolError>> {
         absent(Capability::Mail)
+    }
+}
+
+impl BrowserOpener for Unconfigured {
+    fn open(&self, _: BrowserRequest) -> BoxFuture<'_, Result<Box<dyn BrowserPage>, ToolError>> {
+        absent(Capability::Browser)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(unix)]
+use easel_browser::{BrowserConfig, Browsers};
 use easel_mail::{MailConfig, Mailer};
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
@@ -50,6 +52,8 @@ pub struct Config {
     pub code: CodeSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
+    /// The web browsers of workflows.
+    pub browser: BrowserSettings,
     /// When services that fail again and again are left alone.
     pub breaker: Option<BreakerTable>,
     /// How search providers are asked.
@@ -114,6 +118,28 @@ pub struct MailSettings {
     pub plain: Vec<String>,
     /// Files with certificates in PEM that are trusted beside the public ones.
     pub certificates: Vec<PathBuf>,
+}
+
+/// `[browser]`. What browsers reach is allowed under `allow` in `[http]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BrowserSettings {
+    /// The program; without it the one that is found, if one is installed.
+    pub program: Option<PathBuf>,
+    /// Whether the browser shuts its pages in by means of the system.
+    pub sandbox: bool,
+    /// Browsers open at once.
+    pub at_once: usize,
+}
+
+impl Default for BrowserSettings {
+    fn default() -> BrowserSettings {
+        BrowserSettings {
+            program: None,
+            sandbox: true,
+            at_once: 2,
+        }
+    }
 }
 
 /// `[code]`.
@@ -333,6 +359,19 @@ impl Config {
         Ok(Arc::new(sandbox))
     }
 
+    /// Who opens web browsers.
+    #[cfg(unix)]
+    fn browsers(&self, allow: &Allow) -> Browsers {
+        Browsers::new(BrowserConfig {
+            program: self.browser.program.clone(),
+            sandbox: self.browser.sandbox,
+            allow: allow.clone(),
+            proxied: self.http.proxy.is_some(),
+            at_once: self.browser.at_once,
+            ..BrowserConfig::default()
+        })
+    }
+
     /// The tools that reach out.
     pub fn world(&self) -> Result<World, Problem> {
         let unusable = |error: String| {
@@ -345,6 +384,8 @@ impl Config {
             files: self.sql.files.clone(),
         });
         let mailer = self.mailer(&allow)?;
+        #[cfg(unix)]
+        let browsers = self.browsers(&allow);
         let http = HttpConfig {
             allow,
             proxy: self.http.proxy.clone(),
@@ -355,6 +396,8 @@ impl Config {
             sql: Arc::new(databases),
             code: self.code()?,
             mail: Arc::new(mailer),
+            #[cfg(unix)]
+            browser: Arc::new(browsers),
             ..world.map_err(|error| unusable(error.to_string()))?
         })
     }

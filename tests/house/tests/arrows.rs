@@ -29,6 +29,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-knowledge", &["easel-core", "easel-tools"]),
     ("easel-sandbox", &["easel-core"]),
     ("easel-mail", &["easel-secrets", "easel-tools"]),
+    ("easel-browser", &["easel-tools"]),
     ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
     (
         "easel-components",
@@ -77,6 +78,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-components",
             "easel-runtime",
             "easel-knowledge",
+            "easel-browser",
             "easel-mail",
             "easel-sql",
             "easel-store",

@@ -117,6 +117,8 @@ impl Watch {
             http: watched.clone(),
             files: watched.clone(),
             mail: watched.clone(),
+            // Its steps are what an attempt does, and nobody counts them.
+            browser: watched.world.browser.clone(),
             memory: watched,
         }
     }

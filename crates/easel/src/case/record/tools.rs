@@ -43,6 +43,8 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         http: recorded.clone(),
         files: recorded.clone(),
         mail: recorded.clone(),
+        // What a page says is for no script to repeat.
+        browser: recorded.world.browser.clone(),
         memory: recorded,
     }
 }
