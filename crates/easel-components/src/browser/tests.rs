@@ -1,9 +1,11 @@
 //! A scripted model in a scripted browser.
 
+use easel_core::Value;
 use easel_tools::ScriptedWorld;
 use serde_json::{Value as Json, json};
 
 use crate::testing::{Trial, Tried};
+use crate::turn::Turn;
 
 /// A model that makes these answers, one after the other: calls of tools, or a text.
 fn model(answers: Json) -> Json {
@@ -39,13 +41,17 @@ fn browse(params: Json, answers: Json) -> (Tried, Vec<Json>) {
     let script = json!({
         "browser": shop(),
         "rules": model(answers),
-        "files": {"f1": "notes"},
+        "files": {"f1": "notes", "another-users": "private"},
         "http": [{"match": {"contains": "cat.txt"}, "text": "meow"}],
     });
     let world = ScriptedWorld::new(serde_json::from_value(script.clone()).unwrap());
     let tried = Trial::new("Browser", all)
         .model(script)
         .world(world.world())
+        .turn(Turn {
+            files: vec![Value::from(json!({"id": "f1", "name": "notes.txt"}))],
+            ..Turn::default()
+        })
         .run();
     let calls = world.take_calls();
     (tried, calls.iter().map(|call| call.to_json()).collect())
@@ -124,10 +130,13 @@ fn files_are_handed_in_by_id_and_by_address() {
         json!(["Done."]),
     );
     assert!(
-        calls.contains(&json!({"browser": ["f1", "cat.txt"]})),
+        calls.contains(&json!({"browser": ["notes.txt", "cat.txt"]})),
         "{calls:?}"
     );
-    let (tried, calls) = browse(json!({"upload_sources": ["missing"]}), json!(["Done."]));
+    let (tried, calls) = browse(
+        json!({"upload_sources": ["another-users"]}),
+        json!(["Done."]),
+    );
     assert_eq!(&*tried.fault().code, "tool.not_found");
     assert!(calls.is_empty(), "no browser was opened");
 }

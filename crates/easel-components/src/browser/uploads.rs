@@ -1,4 +1,4 @@
-//! The files that a browser may upload: uploaded ones by their ids, and addresses, which are fetched.
+//! The files that a browser may upload: those of the turn by their ids or names, and addresses, which are fetched.
 
 use std::time::Duration;
 
@@ -82,34 +82,30 @@ async fn from_the_web(address: &str, call: &Call) -> Result<UploadFile, ToolErro
     })
 }
 
+/// A file that the user handed in with this turn, by its id or its name. No other: ids of others' files may be known.
 async fn uploaded(source: Value, call: &Call) -> Result<UploadFile, ToolError> {
-    let file = match &source {
-        Value::Object(_) => FileDescriptor::from_value(&source)?,
-        id => FileDescriptor {
-            id: id.to_string(),
-            name: id.to_string(),
-            ..FileDescriptor::default()
-        },
-    };
+    let wanted = source.get("id").unwrap_or(&source).to_string();
+    let handed_in = call.run.turn.files.iter().find(|file| {
+        let is = |name: &str| file.get(name).and_then(Value::as_str) == Some(&*wanted);
+        is("id") || is("name")
+    });
+    let file = handed_in.ok_or_else(|| ToolError::NotFound {
+        what: "file of this turn",
+        id: wanted,
+    })?;
+    let file = FileDescriptor::from_value(file)?;
     let name = file.name.clone();
     let request = FileRequest { file, layout: None };
     let content = call.run.services.world.files.read(request).await?;
-    Ok(match content {
-        FileContent::Text {
-            name: of_store,
-            text,
-        } => UploadFile {
-            name: if of_store.is_empty() { name } else { of_store },
-            bytes: text.into_bytes(),
-        },
-        FileContent::Image { content_b64, .. } => UploadFile {
-            bytes: STANDARD
-                .decode(content_b64)
-                .map_err(|error| ToolError::Malformed {
-                    what: "the file to be uploaded".to_owned(),
-                    cause: error.to_string(),
-                })?,
-            name,
-        },
-    })
+    let bytes = match content {
+        FileContent::Text { text, .. } => text.into_bytes(),
+        FileContent::Image { content_b64, .. } => {
+            let read = STANDARD.decode(content_b64);
+            read.map_err(|error| ToolError::Malformed {
+                what: "the file to be uploaded".to_owned(),
+                cause: error.to_string(),
+            })?
+        }
+    };
+    Ok(UploadFile { name, bytes })
 }

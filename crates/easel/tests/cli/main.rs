@@ -16,6 +16,7 @@ mod load;
 mod memory;
 mod model;
 mod package;
+mod pages;
 mod python;
 mod run;
 mod runs;
