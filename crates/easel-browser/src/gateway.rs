@@ -265,6 +265,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_head_that_does_not_end_is_not_waited_for() {
+        let gateway = Gateway::open(Arc::new(Allow::default())).await.unwrap();
+        let endless = format!("GET http://a.example/ HTTP/1.1\r\nX: {}", "y".repeat(HEAD));
+        let mut client = TcpStream::connect(gateway.address).await.unwrap();
+        // The gateway may hang up while this is written.
+        let _ = client.write_all(endless.as_bytes()).await;
+        let mut answer = Vec::new();
+        let _ = client.read_to_end(&mut answer).await;
+        assert!(answer.is_empty());
+    }
+
+    #[tokio::test]
     async fn what_is_allowed_is_passed_on_without_the_headers_of_the_connection() {
         let server = echo().await;
         let allow = Allow::parse([server.to_string().as_str()]).unwrap();

@@ -354,3 +354,102 @@ fn item(kept: &Exchange) -> Json {
         "created_at": kept.created as f64 / 1000.0,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whose(user: &str) -> Whose {
+        Whose {
+            owner: "o".into(),
+            agent_id: "a".into(),
+            user_id: user.into(),
+            session_id: "s".into(),
+        }
+    }
+
+    fn save(memories: &[&str], user: &str, said: &str) -> MemorySave {
+        MemorySave {
+            memory_ids: memories.iter().map(|name| (*name).to_owned()).collect(),
+            whose: whose(user),
+            key: said.to_owned(),
+            message: MemoryMessage {
+                user_input: said.to_owned(),
+                agent_response: String::new(),
+            },
+        }
+    }
+
+    fn query(memories: &[&str], text: &str) -> MemoryQuery {
+        MemoryQuery {
+            memory_ids: memories.iter().map(|name| (*name).to_owned()).collect(),
+            whose: whose("u"),
+            query: text.to_owned(),
+            top_n: 2,
+            similarity_threshold: 0.2,
+            keywords_similarity_weight: 0.5,
+        }
+    }
+
+    async fn memory(folder: &Path) -> Arc<dyn MemoryStore> {
+        StoredMemory::within_reach(World::none(), folder).memory
+    }
+
+    #[tokio::test]
+    async fn what_fits_best_of_all_memories_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = memory(folder.path()).await;
+        for said in [
+            "My cat is called Tom",
+            "I live in Oslo",
+            "My cat likes fish, the cat of mine",
+        ] {
+            memory.save(save(&["one"], "u", said)).await.unwrap();
+        }
+        memory
+            .save(save(&[" two ", "two", ""], "u", "The cat sleeps"))
+            .await
+            .unwrap();
+        let found = memory
+            .search(query(&["one", "two"], "What is my cat called?"))
+            .await
+            .unwrap();
+        let said: Vec<String> = found
+            .iter()
+            .map(|kept| kept["user_input"].to_string())
+            .collect();
+        assert_eq!(said.len(), 2, "no more than was asked for");
+        assert_eq!(said[0], "My cat is called Tom");
+        assert!(!said.contains(&"I live in Oslo".to_owned()));
+        let all = memory.search(query(&["two"], "cat")).await.unwrap();
+        assert_eq!(all.len(), 1, "a memory that is named twice is one");
+        assert_eq!(
+            all[0]["content"].to_string(),
+            "User: The cat sleeps\nAssistant: "
+        );
+    }
+
+    #[tokio::test]
+    async fn names_that_are_too_many_too_long_or_odd_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = memory(folder.path()).await;
+        let many: Vec<String> = (0..MEMORIES + 1).map(|n| n.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let long = "x".repeat(NAME + 1);
+        for refused in [
+            memory.save(save(&many, "u", "x")).await,
+            memory.save(save(&[&long], "u", "x")).await,
+            memory.save(save(&["m"], &long, "x")).await,
+            memory.save(save(&["a\0b"], "u", "x")).await,
+        ] {
+            assert!(
+                matches!(refused, Err(ToolError::InvalidRequest { .. })),
+                "{refused:?}"
+            );
+        }
+        memory
+            .save(save(&many[1..], &"x".repeat(NAME), "x"))
+            .await
+            .unwrap();
+    }
+}

@@ -173,7 +173,7 @@ async fn whatever_a_page_does_it_reaches_nothing_that_is_private() {
     let led = page
         .step(go(server.url(&format!("/led?to={}", secret.host()))))
         .await;
-    let led = led.map_or_else(|error| error.to_string(), |seen| seen);
+    let led = led.unwrap_or_else(|error| error.to_string());
     assert!(led.contains("127.0.0.1") && led.contains("[http]"), "{led}");
     let refused = page.step(go(secret.url("/form"))).await.unwrap_err();
     assert!(matches!(refused, ToolError::Blocked(_)), "{refused}");
@@ -277,6 +277,25 @@ async fn nothing_is_left_of_a_browser_that_was_closed_or_dropped() {
         }
         assert!(is_empty(), "closed: {close}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_one_browser_too_many_waits() {
+    if find_program().is_none() {
+        eprintln!("NOT TESTED: there is no browser on this machine; install chromium");
+        return;
+    }
+    let browsers = Browsers::new(BrowserConfig {
+        sandbox: false,
+        at_once: 1,
+        ..BrowserConfig::default()
+    });
+    let first = browsers.open(BrowserRequest::default()).await.unwrap();
+    let mut second = browsers.open(BrowserRequest::default());
+    assert!(futures::poll!(&mut second).is_pending());
+    let waiting = tokio::spawn(async move { first.close().await });
+    second.await.unwrap().close().await.unwrap();
+    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test]

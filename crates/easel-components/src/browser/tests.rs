@@ -139,6 +139,13 @@ fn files_are_handed_in_by_id_and_by_address() {
     );
     assert_eq!(&*tried.fault().code, "tool.not_found");
     assert!(calls.is_empty(), "no browser was opened");
+    let many: Vec<String> = (0..11).map(|n| format!("https://a.example/{n}")).collect();
+    let (tried, _) = browse(json!({"upload_sources": many}), json!(["Done."]));
+    let message = &tried.fault().message;
+    assert!(
+        message.contains("names 11 files, and 10 are allowed"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -89,7 +89,7 @@ async fn uploaded(source: Value, call: &Call) -> Result<UploadFile, ToolError> {
         let is = |name: &str| file.get(name).and_then(Value::as_str) == Some(&*wanted);
         is("id") || is("name")
     });
-    let file = handed_in.ok_or_else(|| ToolError::NotFound {
+    let file = handed_in.ok_or(ToolError::NotFound {
         what: "file of this turn",
         id: wanted,
     })?;

@@ -1,10 +1,13 @@
 //! Web pages as Markdown.
 
+mod blocks;
+
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use url::Url;
 
 use super::{IN_LINE, UNSEEN};
+use blocks::Blocks;
 
 /// Elements that surround what a page is about.
 const AROUND: [&[u8]; 6] = [b"aside", b"button", b"dialog", b"footer", b"nav", b"select"];
@@ -102,7 +105,7 @@ impl Page {
                     self.close(&tag.name);
                 }
             }
-            CallbackEvent::EndTag { name } => self.close(&name.to_vec()),
+            CallbackEvent::EndTag { name } => self.close(name),
             CallbackEvent::String { value } if self.counts() => {
                 let text = String::from_utf8_lossy(value);
                 match self.preformatted {
@@ -182,7 +185,7 @@ impl Page {
             }
             b"a" => {
                 self.end_link();
-                self.link = Some((self.out.line.len(), tag.href.clone()));
+                self.link = Some((self.out.line().len(), tag.href.clone()));
             }
             b"img" => self.image(tag),
             b"table" => {
@@ -252,7 +255,7 @@ impl Page {
     /// Within code a tag that ends a line ends one, and nothing else.
     fn within_code(&mut self, name: &[u8]) {
         let breaks = name == b"br" || !(IN_LINE.contains(&name) || VOID.contains(&name));
-        if breaks && !self.out.line.ends_with('\n') {
+        if breaks && !self.out.line().ends_with('\n') {
             self.out.verbatim("\n");
         }
     }
@@ -308,15 +311,7 @@ impl Page {
         let Some(address) = self.absolute(href.as_deref()) else {
             return;
         };
-        let Some(text) = self.out.line.get(begin..) else {
-            return;
-        };
-        let (blank, text) = (text.len() - text.trim_start().len(), text.trim().to_owned());
-        if text.is_empty() {
-            return;
-        }
-        self.out.line.truncate(begin + blank);
-        self.out.line.push_str(&format!("[{text}]({address})"));
+        self.out.link(begin, &address);
     }
 
     /// An address of the web in full. What leads nowhere else (`#part`, `javascript:`) is none.
@@ -388,197 +383,9 @@ impl Page {
             self.end_code();
         }
         self.end_block();
-        self.out.done
-    }
-}
-
-/// Blocks of lines.
-#[derive(Default)]
-struct Blocks {
-    done: String,
-    line: String,
-    /// A blank is due before the next word.
-    blank: bool,
-    /// A blank line is due before the next one.
-    apart: bool,
-    /// Where the marks of the line end and its words begin.
-    marks: usize,
-}
-
-impl Blocks {
-    /// Begins a line with a mark of Markdown's.
-    fn begin(&mut self, mark: &str) {
-        self.line.push_str(mark);
-        self.marks = self.line.len();
-        self.blank = false;
-    }
-
-    fn words(&mut self, text: &str) {
-        self.blank |= text.starts_with(char::is_whitespace);
-        for word in text.split_whitespace() {
-            if self.blank && self.line.len() > self.marks {
-                self.line.push(' ');
-            }
-            self.line.push_str(word);
-            self.blank = true;
-        }
-        self.blank = text.ends_with(char::is_whitespace) || (self.blank && text.trim().is_empty());
-    }
-
-    /// A mark around words. One without words between is taken back.
-    fn mark(&mut self, mark: &str, opens: bool) {
-        if opens {
-            if self.blank && self.line.len() > self.marks {
-                self.line.push(' ');
-            }
-            self.blank = false;
-            self.line.push_str(mark);
-        } else if self.line.ends_with(mark) {
-            self.line.truncate(self.line.len() - mark.len());
-        } else if self.line.len() > self.marks {
-            self.line.push_str(mark);
-        }
-    }
-
-    fn verbatim(&mut self, text: &str) {
-        self.line.push_str(text);
-    }
-
-    fn end_verbatim(&mut self) {
-        if !self.line.ends_with('\n') {
-            self.line.push('\n');
-        }
-        self.line.push_str("```");
-    }
-
-    fn take_line(&mut self) -> String {
-        self.blank = false;
-        self.marks = 0;
-        std::mem::take(&mut self.line).trim().to_owned()
-    }
-
-    fn row(&mut self, row: &str) {
-        self.line.clear();
-        self.line.push_str(row);
-        self.marks = 0;
-        self.end_line(0);
-    }
-
-    fn end_line(&mut self, quotes: usize) {
-        let words = self.line.get(self.marks..).unwrap_or_default();
-        let words = words.trim_matches(['*', '`', ' ', '\n']);
-        let has_words = !words.is_empty() || self.line == "---";
-        let line = std::mem::take(&mut self.line);
-        (self.marks, self.blank) = (0, false);
-        if !has_words {
-            return;
-        }
-        if !self.done.is_empty() {
-            self.done.push('\n');
-            if self.apart {
-                self.done.push('\n');
-            }
-        }
-        self.apart = false;
-        for (at, line) in line.trim_end().lines().enumerate() {
-            if at > 0 {
-                self.done.push('\n');
-            }
-            self.done.push_str(&"> ".repeat(quotes));
-            self.done.push_str(line);
-        }
-    }
-
-    fn end_block(&mut self) {
-        self.apart = true;
+        self.out.finish()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn of(html: &str) -> String {
-        markdown(html, "https://a.example/dir/page")
-    }
-
-    #[test]
-    fn a_page_keeps_its_headings_lists_links_and_code() {
-        let page = "<html><head><title>T</title><script>x</script></head><body><nav><a href=/>Home</a></nav>\
-            <h1>The  <i>Sun</i></h1><p>It is a <b>star</b>, see <a href='../moon?x=1#y'> the moon</a>.</p>\
-            <ul><li>one<ul><li>inner</ul><li>two</ul><ol><li>first<li>second</ol>\
-            <blockquote><p>Light!</p></blockquote><pre>def f():\n    return 1\n</pre><p>Run <code>f()</code>.<br>Done. \
-            <img src=sun.png alt='A [sun]'><img src=x.png></p><hr><footer>(c)</footer></body></html>";
-        assert_eq!(
-            of(page),
-            "# The *Sun*\n\nIt is a **star**, see [the moon](https://a.example/moon?x=1#y).\n\n\
-             - one\n  - inner\n- two\n\n1. first\n2. second\n\n> Light!\n\n\
-             ```\ndef f():\n    return 1\n```\n\nRun `f()`.\nDone. ![A sun](https://a.example/dir/sun.png)\n\n---"
-        );
-    }
-
-    #[test]
-    fn a_table_has_its_rows() {
-        let page = "<p>Before</p><table><tr><th>a</th><th>b</th></tr><tr><td>1|2</td><td><p>3</p><p>4</p></td></tr></table><p>After</p>";
-        assert_eq!(
-            of(page),
-            "Before\n\n| a | b |\n| --- | --- |\n| 1\\|2 | 3 4 |\n\nAfter"
-        );
-    }
-
-    #[test]
-    fn of_a_page_with_a_main_part_that_is_what_it_says() {
-        let words = "word ".repeat(40);
-        let page =
-            format!("<div>Sign in</div><main><h2>Title</h2><p>{words}</p></main><div>Ads</div>");
-        assert_eq!(of(&page), format!("## Title\n\n{}", words.trim()));
-        let short = "<div>All there is.</div><main>x</main>";
-        assert_eq!(of(short), "All there is.\nx");
-    }
-
-    #[test]
-    fn links_that_lead_nowhere_are_words() {
-        let page = "<a href='javascript:alert(1)'>a</a> <a href='#top'>b</a> <a>c</a> <a href='http://['>d</a> <a href='data:x'>e</a>";
-        assert_eq!(of(page), "a b c d e");
-        assert_eq!(markdown("<a href=y>y</a>", "no address"), "y");
-        assert_eq!(
-            of("<base href='http://b.example/x/'><a href=y>y</a>"),
-            "[y](http://b.example/x/y)"
-        );
-    }
-
-    #[test]
-    fn pages_that_never_close_their_tags_are_read_to_the_end() {
-        for piece in [
-            "<div>",
-            "<b><p>",
-            "<table><td>",
-            "<ul><li>",
-            "<blockquote>",
-            "<a href=x>",
-            "<pre>",
-            "</div>",
-            "<h1>",
-            "<tr>",
-            "<main>",
-            "<svg/>",
-        ] {
-            let page = piece.repeat(5_000) + "end";
-            let read = of(&page);
-            assert!(read.contains("end"), "{piece}");
-        }
-        for piece in ["<nav>", "<script>", "<!--", "<a b='"] {
-            assert_eq!(of(&(piece.repeat(5_000) + "end")), "", "{piece}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_a_page(html in "(</?(p|a href=b|li|ul|ol|pre|td|tr|table|h2|b|i|code|blockquote|main|nav|br|hr|img alt=x src=y)>|[ a-z\n&;|*]{0,5}|<!|-->|[äß<>])*") {
-            let text = of(&html);
-            prop_assert!(!text.starts_with('\n') && !text.ends_with('\n'));
-        }
-    }
-}
+mod tests;
