@@ -18,13 +18,19 @@ const VOID: [&[u8]; 7] = [b"br", b"hr", b"img", b"input", b"link", b"meta", b"wb
 /// Characters that a page's main part has at least; with fewer, the whole page is meant.
 const MAIN: usize = 140;
 
+/// The longest address that is kept, in bytes. A link with a longer one is words.
+const ADDRESS: usize = 2_000;
+
+/// What is written of a page, in bytes; then no more of it is read. A page can be made to say a long address over and over.
+const LONGEST: usize = 1 << 20;
+
 /// Levels of lists and quotes that are told apart.
 const LEVELS: usize = 8;
 
 /// What a page says, as Markdown: headings, paragraphs, lists, quotes, code, tables, links with their whole addresses.
 ///
 /// What surrounds it (menus, footers, forms) is left out. Of a page with a `main` or with articles, that is what it says. Like
-/// [`clean_html`](super::clean_html) it goes by tags and never builds a tree.
+/// [`clean_html`](super::clean_html) it goes by tags and never builds a tree. Beyond a mebibyte nothing more is read.
 pub fn markdown(html: &str, address: &str) -> String {
     let main = read(html, address, true);
     match main.trim().chars().count() < MAIN {
@@ -82,12 +88,17 @@ struct Page {
     quotes: usize,
     /// Cells of the row that is read.
     row: Option<Vec<String>>,
+    /// How many bytes they have.
+    cells: usize,
     /// Whether the table that is read has a row already.
     has_row: bool,
 }
 
 impl Page {
     fn read(&mut self, event: CallbackEvent<'_>) {
+        if self.out.len() + self.cells > LONGEST {
+            return;
+        }
         match event {
             CallbackEvent::OpenStartTag { name } => {
                 self.tag = Tag {
@@ -118,7 +129,8 @@ impl Page {
     }
 
     fn attribute(&mut self, value: &[u8]) {
-        let value = || Some(String::from_utf8_lossy(value).into_owned());
+        let short = Some(value).filter(|value| value.len() <= ADDRESS);
+        let value = || short.map(|value| String::from_utf8_lossy(value).into_owned());
         match self.tag.attribute.as_slice() {
             b"href" => self.tag.href = value(),
             b"src" => self.tag.src = value(),
@@ -324,7 +336,8 @@ impl Page {
             Some(base) => base.join(address).ok()?,
             None => Url::parse(address).ok()?,
         };
-        matches!(whole.scheme(), "http" | "https" | "mailto").then(|| whole.to_string())
+        let leads = matches!(whole.scheme(), "http" | "https" | "mailto");
+        (leads && whole.as_str().len() <= ADDRESS).then(|| whole.to_string())
     }
 
     fn end_cell(&mut self) {
@@ -332,6 +345,7 @@ impl Page {
         if let Some(row) = &mut self.row
             && (!text.is_empty() || !row.is_empty())
         {
+            self.cells += text.len();
             row.push(text.replace('|', "\\|"));
         }
         self.link = None;
@@ -345,6 +359,7 @@ impl Page {
         let Some(mut cells) = self.row.take() else {
             return;
         };
+        self.cells = 0;
         if !rest.is_empty() {
             cells.push(rest);
         }

@@ -65,6 +65,11 @@ impl Blocks {
         &self.line
     }
 
+    /// How many bytes were written.
+    pub(super) fn len(&self) -> usize {
+        self.done.len() + self.line.len()
+    }
+
     /// All that was written.
     pub(super) fn finish(self) -> String {
         self.done

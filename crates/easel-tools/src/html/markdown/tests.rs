@@ -75,6 +75,22 @@ fn pages_that_never_close_their_tags_are_read_to_the_end() {
     }
 }
 
+#[test]
+fn a_page_that_says_a_long_address_over_and_over_is_not_read_on() {
+    let base = format!("<base href='http://b.example/{}/'>", "x".repeat(1_900));
+    for link in [
+        "<a href=y>y</a> ",
+        "<p><a href=y>y</a>",
+        "<table><tr><td><a href=y>y</a>",
+        "<img src=y alt=y>",
+    ] {
+        let read = of(&(base.clone() + &link.repeat(10_000)));
+        assert!(read.len() < LONGEST + 10_000, "{link}: {}", read.len());
+    }
+    let longer = format!("<a href='/{}'>words</a>", "x".repeat(ADDRESS));
+    assert_eq!(of(&longer), "words");
+}
+
 proptest! {
     #[test]
     fn any_text_is_a_page(html in "(</?(p|a href=b|li|ul|ol|pre|td|tr|table|h2|b|i|code|blockquote|main|nav|br|hr|img alt=x src=y)>|[ a-z\n&;|*]{0,5}|<!|-->|[äß<>])*") {
