@@ -9,12 +9,14 @@ mod agent;
 mod artifact;
 mod begin;
 mod behaviour;
+mod browser;
 mod builtin;
 mod categorize;
 mod chat;
 pub mod clock;
 mod code_exec;
 mod control_and_data;
+mod crawler;
 mod data_operations;
 mod doc_generator;
 mod email;
@@ -54,6 +56,7 @@ mod tool;
 mod turn;
 mod variable_aggregator;
 mod variable_assigner;
+mod whose;
 
 pub use behaviour::{
     Behaviour, Call, Component, Failure, Later, Note, Prepared, Run, RunContext, Services, Wire,

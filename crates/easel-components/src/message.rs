@@ -23,6 +23,7 @@ use crate::behaviour::{Behaviour, Call, Failure, Prepared, Run};
 use crate::given::Given;
 use crate::site::Site;
 use crate::text::Text;
+use crate::whose::whose;
 use attachment::Attached;
 use speech::Speech;
 use streams::{Interrupted, Streams};
@@ -228,19 +229,14 @@ async fn pass_on(
 impl Memory {
     /// Has the exchange remembered. That it cannot be is no reason to fail: the user has the answer.
     async fn keep(&self, call: &Call, said: &str) {
-        let turn = &call.run.turn;
-        let user = self.user.value(call).to_string();
+        let gate = &call.run.gate;
         let request = MemorySave {
             memory_ids: self.ids.clone(),
+            whose: whose(&self.user, call),
+            key: call.idempotency_key(),
             message: MemoryMessage {
-                user_id: match user.trim().is_empty() {
-                    true => turn.user.to_string(),
-                    false => user,
-                },
-                agent_id: turn.agent.to_string(),
-                session_id: turn.session.to_string(),
-                user_input: turn.query.to_string(),
-                agent_response: said.to_owned(),
+                user_input: gate.mask(&call.run.turn.query.to_string()).to_string(),
+                agent_response: gate.mask(said).to_string(),
             },
         };
         if let Err(error) = call.run.services.world.memory.save(request).await {

@@ -10,13 +10,13 @@ use crate::builtin::{Builtin, Prepare};
 use crate::chat::llm::Llm;
 use crate::function::{FunctionComponent, Make};
 use crate::{
-    categorize, code_exec, doc_generator, email, excel_processor, exe_sql, invoke, retrieval,
-    search,
+    browser, categorize, code_exec, crawler, doc_generator, email, excel_processor, exe_sql,
+    ingestion, invoke, retrieval, search,
 };
-use crate::{categorize, code_exec, email, exe_sql, ingestion, invoke, retrieval, search};
 
 /// Nodes that no model calls.
-const NODES: [(&str, Prepare); 4] = [
+const NODES: [(&str, Prepare); 5] = [
+    ("Browser", browser::prepare),
     ("Categorize", categorize::prepare),
     ("Invoke", invoke::prepare),
     ("DocGenerator", doc_generator::prepare),
@@ -24,11 +24,12 @@ const NODES: [(&str, Prepare); 4] = [
 ];
 
 /// Functions, as nodes and as tools.
-const FUNCTIONS: [(&str, Make); 22] = [
+const FUNCTIONS: [(&str, Make); 23] = [
     ("Retrieval", retrieval::make),
     ("CodeExec", code_exec::make),
     ("ExeSQL", exe_sql::make),
     ("Email", email::make),
+    ("Crawler", crawler::make),
     ("TavilySearch", search::make),
     ("TavilyExtract", search::make),
     ("DuckDuckGo", search::make),

@@ -21,6 +21,7 @@ use crate::function::{Function, Outcome, Trouble, text};
 use crate::given::Given;
 use crate::passages::Passages;
 use crate::site::Site;
+use crate::whose::whose;
 use filter::Filter;
 
 /// Reads the parameters.
@@ -199,10 +200,9 @@ impl Retrieval {
                     .without_trace(),
             );
         }
-        let user = self.user.value(call).to_string();
         let query = MemoryQuery {
             memory_ids: self.memories.clone(),
-            user_id: (!user.is_empty()).then_some(user),
+            whose: whose(&self.user, call),
             query: query.to_owned(),
             top_n: self.request.top_n,
             similarity_threshold: self.request.similarity_threshold,

@@ -33,6 +33,9 @@ pub struct Turn {
     /// The agent's id.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub agent: Arc<str>,
+    /// Who owns the run.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub owner: Arc<str>,
     /// What a webhook brought: its cleaned `query`, `headers` and `body`, and `input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Object>,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use easel_core::{Object, Value};
 use easel_tools::ToolError;
-use easel_tools::files::{FileContent, FileDescriptor, FileRequest, FileStore};
+use easel_tools::files::{FileContent, FileDescriptor, FileRequest, FileStore, KeptFile, MadeFile};
 use easel_tools::ingestion::{
     CutRequest, DocumentPiece, Ingestion, KeepRequest, Kept, ReadDocument, ReadRequest,
 };
@@ -321,6 +321,14 @@ impl FileStore for Pipeline {
                 request.file.name
             ),
             instead: "steps of a pipeline read documents by Parser".into(),
+        };
+        ready(Err(refused)).boxed()
+    }
+
+    fn keep(&self, file: MadeFile) -> BoxFuture<'_, Result<KeptFile, ToolError>> {
+        let refused = ToolError::NotAvailable {
+            what: format!("keeping {}", file.name),
+            instead: "steps of a pipeline keep passages".into(),
         };
         ready(Err(refused)).boxed()
     }

@@ -25,6 +25,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// The provider that answers a request to that model, by its name; `None` if it has none.
+    fn provider(&self, model: &str) -> Option<Arc<str>> {
+        Some(self.credential(model)?.provider)
+    }
+
     /// Makes one request. It may go out before the stream is first polled; dropping the stream aborts it.
     fn chat(&self, request: ChatRequest) -> ChatStream;
 }

@@ -133,6 +133,16 @@ pub enum ModelError {
         /// What is configured.
         configured: Vec<String>,
     },
+    /// The provider failed again and again, so it is left alone for a while and nothing was sent.
+    #[error(
+        "{provider} is left alone for another {} s since it failed too often; [breaker] in easel.toml says when", .wait.as_secs_f64().ceil()
+    )]
+    CircuitOpen {
+        /// The provider as configured.
+        provider: Arc<str>,
+        /// How long it is left alone from now on.
+        wait: Duration,
+    },
     /// A scripted model has no rule for the request and no default reply.
     #[error(
         "no scripted rule matches the request of {component:?} in turn {turn}; its last message: {last:?}"
@@ -191,6 +201,7 @@ impl ModelError {
             ModelError::Unsendable { .. } => "model.unsendable",
             ModelError::UnknownModel { .. } => "model.unknown",
             ModelError::NoDefaultModel { .. } => "model.no_default",
+            ModelError::CircuitOpen { .. } => "circuit_open",
             ModelError::NoScriptedRule { .. } => "model.no_scripted_rule",
             ModelError::Scripted { .. } => "model.scripted",
         }
@@ -203,6 +214,7 @@ impl ModelError {
             | ModelError::Timeout { .. }
             | ModelError::RateLimited { .. }
             | ModelError::Broken { .. }
+            | ModelError::CircuitOpen { .. }
             | ModelError::Scripted { .. } => true,
             ModelError::Refused { status, .. } => {
                 *status == 408 || (*status >= 500 && *status != 501)
@@ -231,6 +243,7 @@ impl ModelError {
                 | ModelError::RateLimited { .. }
                 | ModelError::Unauthorised { .. }
                 | ModelError::KeyMissing { .. }
+                | ModelError::CircuitOpen { .. }
                 | ModelError::Unsendable { .. }
                 | ModelError::UnknownModel { .. }
                 | ModelError::NoDefaultModel { .. }

@@ -279,6 +279,14 @@ impl ChatModel for Registry {
         provider.credential(&name)
     }
 
+    fn provider(&self, model: &str) -> Option<Arc<str>> {
+        let (found, _) = self.resolve(model).ok()?;
+        let mut providers = self.providers.iter();
+        let (name, _) =
+            providers.find(|(_, of)| std::ptr::addr_eq(Arc::as_ptr(&of.model), found))?;
+        Some(name.clone())
+    }
+
     fn chat(&self, request: ChatRequest) -> ChatStream {
         match self.resolve(&request.model) {
             Ok((provider, name)) => provider.chat(ChatRequest {

@@ -10,6 +10,7 @@ use easel_secrets::{Gate, Resolver, Secret, SecretError};
 use easel_tools::World;
 
 use crate::bounds::{Bounds, Places};
+use crate::breaker::{Breaker, BreakerSettings, BreakingModel};
 use crate::clock::{Clock, SystemClock};
 use crate::gated::GatedModel;
 use crate::journal::{Journal, MemoryJournal};
@@ -33,6 +34,7 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RunLimits,
     pub(crate) places: Places,
+    breaker: Option<Arc<Breaker>>,
     pub(crate) timed: bool,
     #[cfg(feature = "python")]
     pub(crate) sandbox: Option<easel_sandbox::Sandbox>,
@@ -140,6 +142,12 @@ impl Engine {
         easel_sandbox::Allowed::MontyOnly
     }
 
+    /// The circuits that are open: `host:…`, `tool:…` and `provider:…` that failed again and again and are left alone.
+    pub fn open_circuits(&self) -> Vec<Arc<str>> {
+        let breaker = self.breaker.as_ref();
+        breaker.map(|breaker| breaker.open()).unwrap_or_default()
+    }
+
     /// Where secret values live.
     pub fn secrets(&self) -> &Resolver {
         &self.secrets
@@ -197,6 +205,7 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     limits: RunLimits,
     bounds: Bounds,
+    breaker: Option<BreakerSettings>,
     timed: bool,
     seed: Option<u64>,
     #[cfg(feature = "python")]
@@ -270,6 +279,13 @@ impl Builder {
         self
     }
 
+    /// Leaves services alone for a while that fail again and again: hosts, tools and providers of models. Without it each call
+    /// is made.
+    pub fn breaker(mut self, breaker: Option<BreakerSettings>) -> Builder {
+        self.breaker = breaker;
+        self
+    }
+
     /// Keeps account of where the time goes: see [`Session::timings`]. Costs a little time itself.
     pub fn timed(mut self) -> Builder {
         self.timed = true;
@@ -299,13 +315,23 @@ impl Builder {
             registry.expect_tools_elsewhere();
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let services = Services {
+        let mut services = Services {
             models: self
                 .model
                 .unwrap_or_else(|| Arc::new(easel_models::Registry::new(Default::default()))),
             world,
             clock: clock.clone(),
         };
+        let breaker = self
+            .breaker
+            .map(|settings| Breaker::new(settings, clock.clone()));
+        if let Some(breaker) = &breaker {
+            services.world = breaker.around(services.world);
+            services.models = Arc::new(BreakingModel {
+                model: services.models,
+                breaker: breaker.clone(),
+            });
+        }
         Ok(Arc::new(Engine {
             registry,
             services: Arc::new(services),
@@ -316,6 +342,7 @@ impl Builder {
             clock,
             limits: self.limits,
             places: Places::new(self.bounds),
+            breaker,
             timed: self.timed,
             #[cfg(feature = "python")]
             sandbox: self.sandbox,

@@ -73,7 +73,7 @@ impl Batch {
 pub struct Origin {
     /// The hash of the text that the workflow was compiled from.
     pub document: Arc<str>,
-    /// The agent or the graph it is a run of; blank for a file.
+    /// The agent or the graph it is a run of; the path of a file that is run at the command line.
     pub agent: Arc<str>,
     /// The version of the agent; blank for a draft or a file.
     pub version: Arc<str>,

@@ -28,6 +28,7 @@
 
 mod attempts;
 mod bounds;
+mod breaker;
 pub mod clock;
 #[cfg(feature = "python")]
 mod code;
@@ -57,6 +58,7 @@ mod workflow;
 use std::sync::LazyLock;
 
 pub use bounds::Bounds;
+pub use breaker::{BreakerLimits, BreakerSettings};
 #[cfg(feature = "python")]
 pub use code::SandboxedCode;
 pub use driver::Observer;

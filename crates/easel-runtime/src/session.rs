@@ -530,6 +530,7 @@ impl Session {
                 _ => "".into(),
             },
         };
+        let origin = self.origin.as_deref();
         Turn {
             number: self.turns,
             query: input.query,
@@ -538,7 +539,8 @@ impl Session {
             files: input.files,
             user,
             session: self.id.clone(),
-            agent: "".into(),
+            agent: origin.map_or_else(|| "".into(), |origin| origin.agent.clone()),
+            owner: origin.map_or_else(|| "".into(), |origin| origin.owner.clone()),
             webhook: input.webhook,
             chat_template_kwargs: input.chat_template_kwargs,
             custom_header: input.custom_header,

@@ -27,13 +27,14 @@ const BEARER: &str = "key";
 const OPEN: [&str; 3] = ["/healthz", "/readyz", PATH];
 
 /// What the tags stand for.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("workflows", "Graphs that are kept by name."),
     (
         "runs",
         "Runs of graphs and agents: begin, watch, look into, steer.",
     ),
     ("sessions", "Conversations."),
+    ("memories", "What agents remember of their users."),
     ("keys", "API keys; they take the scope `admin`."),
     (
         "agents",

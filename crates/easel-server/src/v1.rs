@@ -1,4 +1,4 @@
-//! Easel's own API under `/v1`: workflows, runs, conversations and keys.
+//! Easel's own API under `/v1`: workflows, runs, conversations, memories and keys.
 //!
 //! What is not done is answered with a [`problem::ProblemBody`] and the right status. What is another owner's is answered
 //! as if it were not there.
@@ -6,6 +6,7 @@
 pub mod access;
 mod events;
 mod keys;
+mod memories;
 mod nodes;
 pub mod problem;
 pub mod request;
@@ -54,6 +55,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(steer::answer))
         .routes(routes!(steer::decide))
         .routes(routes!(steer::cancel))
+        .routes(routes!(memories::list, memories::forget_all))
+        .routes(routes!(memories::get, memories::forget))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
 }

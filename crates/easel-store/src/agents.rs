@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::StoreError;
 use crate::files::Dialect;
+use crate::memories::MemoryFilter;
 use crate::sql::{Bound, Connection, Row, Statement, anywhere, in_rows};
 use crate::store::{Listed, PageNumber, Store, new_id, now};
 use crate::values::{parse, to_json};
@@ -407,7 +408,7 @@ impl Store {
         self.agent(id).await
     }
 
-    /// Deletes an agent with its versions, and with its sessions and their runs unless `keep_sessions`; false if it was not
+    /// Deletes an agent with its versions, and with its sessions, their runs and its memories unless `keep_sessions`; false if it was not
     /// there.
     ///
     /// # Errors
@@ -422,6 +423,11 @@ impl Store {
         if !keep_sessions {
             self.delete_sessions_of(id).await?;
             self.delete_runs_where("agent", id).await?;
+            self.forget_all(&MemoryFilter {
+                agent: Some(id.to_owned()),
+                ..MemoryFilter::default()
+            })
+            .await?;
         }
         Ok(there)
     }

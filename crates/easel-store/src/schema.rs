@@ -12,9 +12,10 @@ use crate::error::StoreError;
 use crate::sqlite::BUSY;
 
 /// All migrations in order: the first is version 1. What is released stays as it is, to the letter.
-const MIGRATIONS: [(&str, &str); 2] = [
+const MIGRATIONS: [(&str, &str); 3] = [
     ("tables", include_str!("../migrations/0001.sql")),
     ("cancels", include_str!("../migrations/0002.sql")),
+    ("memories", include_str!("../migrations/0003.sql")),
 ];
 
 /// The schema's version.

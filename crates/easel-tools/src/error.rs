@@ -29,6 +29,8 @@ pub enum Capability {
     Documents,
     /// Documents on their way into a knowledge base.
     Ingestion,
+    /// Web browsers.
+    Browser,
 }
 
 impl Capability {
@@ -46,6 +48,7 @@ impl Capability {
             Capability::Mcp => "MCP server",
             Capability::Documents => "document maker",
             Capability::Ingestion => "ingestion of documents",
+            Capability::Browser => "web browser",
         }
     }
 
@@ -59,7 +62,9 @@ impl Capability {
             Capability::Search => "connect a search client",
             Capability::Http => "connect an HTTP sender, or build with the feature `http`",
             Capability::Files => "connect a file store",
-            Capability::Memory => "connect a memory store",
+            Capability::Memory => {
+                "run it with a data folder (EASEL_DATA, or ./easel-data) or on a server, or connect a memory store"
+            }
             Capability::Mail => "connect a mail sender",
             Capability::Mcp => {
                 "name it under [mcp] in easel.toml, or connect a client of MCP servers"
@@ -68,6 +73,7 @@ impl Capability {
             Capability::Ingestion => {
                 "add documents with `easel kb add NAME FILES --pipeline FILE`, or connect a reader of documents"
             }
+            Capability::Browser => "connect one",
         }
     }
 }
@@ -166,6 +172,16 @@ pub enum ToolError {
         /// What is wrong with the answer.
         cause: String,
     },
+    /// The service failed again and again, so it is left alone for a while and nothing was sent.
+    #[error(
+        "{what} is left alone for another {} s since it failed too often; [breaker] in easel.toml says when", .wait.as_secs_f64().ceil()
+    )]
+    CircuitOpen {
+        /// The circuit, e.g. `host:api.example.com`.
+        what: String,
+        /// How long it is left alone from now on.
+        wait: Duration,
+    },
     /// The tool ran and reported a failure of its own.
     #[error("{what} failed: {message}")]
     Failed {
@@ -192,6 +208,7 @@ impl ToolError {
             ToolError::Status { .. } => "tool.status",
             ToolError::TooLarge { .. } => "tool.too_large",
             ToolError::Malformed { .. } => "tool.malformed",
+            ToolError::CircuitOpen { .. } => "circuit_open",
             ToolError::Failed { .. } => "tool.failed",
         }
     }
@@ -206,6 +223,7 @@ impl ToolError {
             | ToolError::InvalidRequest { .. }
             | ToolError::Blocked(_)
             | ToolError::Unresolved { .. }
+            | ToolError::CircuitOpen { .. }
             | ToolError::NoConnection { .. } => true,
             ToolError::Status { status, .. } => *status == 429,
             ToolError::NotFound { .. }
@@ -226,6 +244,7 @@ impl ToolError {
             | ToolError::Interrupted { .. }
             | ToolError::Timeout { .. }
             | ToolError::Malformed { .. }
+            | ToolError::CircuitOpen { .. }
             | ToolError::Failed { .. } => true,
             ToolError::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
             ToolError::NotConfigured(_)

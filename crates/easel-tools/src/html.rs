@@ -1,7 +1,11 @@
 //! Web pages as text.
 
+mod markdown;
+
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
+
+pub use markdown::markdown;
 
 /// Elements whose content no one reads.
 const UNSEEN: [&[u8]; 8] = [

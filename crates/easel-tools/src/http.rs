@@ -6,6 +6,7 @@ use std::time::Duration;
 use easel_core::{Object, Value};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::error::ToolError;
 
@@ -90,6 +91,18 @@ impl HttpRequest {
             proxy: None,
             max_redirects: 0,
         }
+    }
+}
+
+impl HttpRequest {
+    /// The host of the URL, with its port where that isn't the usual one. `None`: it is no URL, or has no host.
+    pub fn host(&self) -> Option<String> {
+        let url = Url::parse(&self.url).ok()?;
+        let host = url.host_str()?;
+        Some(match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
     }
 }
 

@@ -10,6 +10,7 @@
 //! Beside the doors stands what belongs to tools and touches nothing: [`references`] keeps what answers may cite,
 //! [`contract`] says what models are told of tools and checks what they send, [`html`] reads pages.
 
+pub mod browser;
 pub mod code;
 pub mod contract;
 pub mod documents;

@@ -38,13 +38,14 @@ use crate::search::{SearchRequest, SearchResults, WebSearch, providers};
 use crate::sql::{SqlRequest, SqlRows, SqlRunner};
 use crate::world::World;
 
+mod browser;
 mod files;
 mod mcp;
 pub mod script;
 
 pub use script::Script;
 use script::{
-    CodeRule, FinanceRule, HttpRule, MailRule, McpRule, MemoryRule, RetrievalRule, Rules,
+    CodeRule, FinanceRule, HttpRule, MailRule, McpRule, MemoryRule, PageRule, RetrievalRule, Rules,
     SearchRule, SqlRule,
 };
 
@@ -69,6 +70,7 @@ struct State {
     files: indexmap::IndexMap<String, String>,
     /// The files that runs made, by their ids.
     kept: indexmap::IndexMap<String, Vec<u8>>,
+    pages: indexmap::IndexMap<String, PageRule>,
     missing_datasets: Vec<String>,
     calls: Vec<Value>,
 }
@@ -88,6 +90,7 @@ impl ScriptedWorld {
             mcp: Rules::new(script.mcp),
             files: script.files,
             kept: indexmap::IndexMap::new(),
+            pages: script.browser,
             missing_datasets: script.missing_datasets,
             calls: Vec::new(),
         };
@@ -109,6 +112,7 @@ impl ScriptedWorld {
             files: one.clone(),
             mail: one.clone(),
             mcp: one.clone(),
+            browser: one.clone(),
             memory: one,
             ..World::none()
         }
@@ -398,10 +402,12 @@ impl State {
         if let Some(error) = rule.error {
             return Err(refused(error));
         }
+        let of_text = rule.content_type.as_deref();
+        let of_text = of_text.unwrap_or("text/plain; charset=utf-8");
         let (content_type, body) = match (rule.text, rule.json) {
-            (Some(text), _) => ("text/plain; charset=utf-8", text),
+            (Some(text), _) => (of_text, text),
             (None, Some(json)) => ("application/json", json.to_json_text()),
-            (None, None) => ("text/plain; charset=utf-8", String::new()),
+            (None, None) => (of_text, String::new()),
         };
         Ok(HttpResponse {
             status: rule.status.unwrap_or(200),
@@ -417,7 +423,7 @@ impl State {
             (
                 "message",
                 entry([
-                    ("user_id", Value::from(message.user_id.as_str())),
+                    ("user_id", Value::from(request.whose.user_id.as_str())),
                     ("user_input", Value::from(message.user_input.as_str())),
                     (
                         "agent_response",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 
+use crate::browser::{BrowserOpener, BrowserPage, BrowserRequest};
 use crate::code::{CodeOutcome, CodeRequest, CodeRunner};
 use crate::documents::{DocumentRequest, Documents, MadeDocument, Sheet, WorkbookFile};
 use crate::error::{Capability, ToolError};
@@ -48,6 +49,8 @@ pub struct World {
     pub ingestion: Arc<dyn Ingestion>,
     /// Documents and workbooks.
     pub documents: Arc<dyn Documents>,
+    /// Web browsers.
+    pub browser: Arc<dyn BrowserOpener>,
 }
 
 impl World {
@@ -65,6 +68,7 @@ impl World {
             mcp: Arc::new(Unconfigured),
             ingestion: Arc::new(Unconfigured),
             documents: Arc::new(Unconfigured),
+            browser: Arc::new(Unconfigured),
         }
     }
 }
@@ -176,6 +180,12 @@ impl McpServers for Unconfigured {
 
     fn call(&self, _: McpVisit, _: McpCall) -> BoxFuture<'_, Result<McpAnswer, ToolError>> {
         absent(Capability::Mcp)
+    }
+}
+
+impl BrowserOpener for Unconfigured {
+    fn open(&self, _: BrowserRequest) -> BoxFuture<'_, Result<Box<dyn BrowserPage>, ToolError>> {
+        absent(Capability::Browser)
     }
 }
 

@@ -5,6 +5,7 @@ mod agents;
 mod kb;
 mod keys;
 mod mcp;
+mod memory;
 mod runs;
 mod world;
 
@@ -24,6 +25,7 @@ pub use agents::*;
 pub use kb::*;
 pub use keys::*;
 pub use mcp::*;
+pub use memory::*;
 pub use runs::*;
 pub use world::WorldArguments;
 use world::perhaps_a_path;
@@ -107,6 +109,9 @@ and as the first line of graph.yaml:
     /// Look at MCP servers: list them and their tools, call a tool.
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// Show and forget what agents remember of their users.
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Show which secrets a run used and where they went, or verify that a receipt was not changed.
     Receipt(ReceiptArguments),
     /// Move the credentials that are written out in a workflow into the vault, and put their names in their place.

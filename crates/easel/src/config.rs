@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(unix)]
+use easel_browser::{BrowserConfig, Browsers};
 use easel_mail::{MailConfig, Mailer};
 use easel_mcp::McpClients;
-use easel_runtime::SandboxedCode;
 use easel_runtime::check::Place;
 use easel_runtime::models::config::{ModelsConfig, ProviderConfig, ProviderKind};
 use easel_runtime::models::{ChatModel, Registry};
@@ -14,6 +15,7 @@ use easel_runtime::tools::World;
 use easel_runtime::tools::code::CodeRunner;
 use easel_runtime::tools::guard::Allow;
 use easel_runtime::tools::live::{self, HttpConfig, LiveHttp, RemoteSandbox};
+use easel_runtime::{BreakerSettings, SandboxedCode};
 use easel_server::telemetry::TraceSettings;
 use easel_sql::{DatabaseConfig, Databases};
 use indexmap::IndexMap;
@@ -26,9 +28,11 @@ use crate::problem::{Problem, sentence};
 use crate::python::PythonSettings;
 use crate::read;
 
+mod breaker;
 mod mcp;
 mod search;
 
+pub use breaker::BreakerTable;
 pub use mcp::McpSettings;
 pub use search::SearchSettings;
 
@@ -52,6 +56,10 @@ pub struct Config {
     pub code: CodeSettings,
     /// Where the traces of a server go.
     pub telemetry: TelemetrySettings,
+    /// The web browsers of workflows.
+    pub browser: BrowserSettings,
+    /// When services that fail again and again are left alone.
+    pub breaker: Option<BreakerTable>,
     /// How search providers are asked.
     pub search: SearchSettings,
     /// Which MCP servers there are.
@@ -116,6 +124,28 @@ pub struct MailSettings {
     pub plain: Vec<String>,
     /// Files with certificates in PEM that are trusted beside the public ones.
     pub certificates: Vec<PathBuf>,
+}
+
+/// `[browser]`. What browsers reach is allowed under `allow` in `[http]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BrowserSettings {
+    /// The program; without it the one that is found, if one is installed.
+    pub program: Option<PathBuf>,
+    /// Whether the browser shuts its pages in by means of the system.
+    pub sandbox: bool,
+    /// Browsers open at once.
+    pub at_once: usize,
+}
+
+impl Default for BrowserSettings {
+    fn default() -> BrowserSettings {
+        BrowserSettings {
+            program: None,
+            sandbox: true,
+            at_once: 2,
+        }
+    }
 }
 
 /// `[code]`.
@@ -286,6 +316,12 @@ impl Config {
         }
     }
 
+    /// When services that fail again and again are left alone; `None`: never.
+    pub fn breaker(&self) -> Result<Option<BreakerSettings>, Problem> {
+        let table = self.breaker.as_ref();
+        table.map(BreakerTable::settings).transpose()
+    }
+
     /// The models.
     pub fn models(&self) -> Result<Arc<dyn ChatModel>, Problem> {
         let secrets = keyring::resolver()?;
@@ -347,6 +383,19 @@ impl Config {
         })
     }
 
+    /// Who opens web browsers.
+    #[cfg(unix)]
+    fn browsers(&self, allow: &Allow) -> Browsers {
+        Browsers::new(BrowserConfig {
+            program: self.browser.program.clone(),
+            sandbox: self.browser.sandbox,
+            allow: allow.clone(),
+            proxied: self.http.proxy.is_some(),
+            at_once: self.browser.at_once,
+            ..BrowserConfig::default()
+        })
+    }
+
     /// The tools that reach out.
     pub fn world(&self) -> Result<World, Problem> {
         let http = self.http()?;
@@ -355,12 +404,16 @@ impl Config {
             files: self.sql.files.clone(),
         });
         let mailer = self.mailer(&http.allow)?;
+        #[cfg(unix)]
+        let browsers = self.browsers(&http.allow);
         let world = live::world(http, self.search.config(&self.folder)?);
         Ok(World {
             sql: Arc::new(databases),
             code: self.code()?,
             mail: Arc::new(mailer),
             mcp: Arc::new(self.mcp()?),
+            #[cfg(unix)]
+            browser: Arc::new(browsers),
             ..world.map_err(|error| unusable_http(&error.to_string()))?
         })
     }

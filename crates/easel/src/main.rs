@@ -22,6 +22,7 @@ mod keyring;
 mod keys;
 mod lift;
 mod mcp;
+mod memory;
 mod new;
 mod out;
 mod problem;
@@ -100,6 +101,7 @@ fn obey(command: Command) -> Result<Exit, Problem> {
         Command::Keys(command) => keys::obey(&command),
         Command::Kb(command) => kb::obey(&command),
         Command::Mcp(command) => mcp::obey(&command),
+        Command::Memory(command) => memory::obey(&command),
         Command::Receipt(arguments) => receipt::receipt(&arguments),
         Command::Import(arguments) => import::import(&arguments),
         Command::New(arguments) => new::new(&arguments),

@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::data::{self, BEACON, DataArguments};
 use crate::exit::Exit;
 use crate::keyring;
+use crate::memory::StoredMemory;
 use crate::problem::{Problem, sentence};
 use crate::run::models_and_tools;
 
@@ -198,12 +199,16 @@ impl Reach {
 
     /// An engine that acts, with the models and tools of this command's settings.
     fn engine(&self, arguments: &WorldArguments) -> Result<Arc<Engine>, Problem> {
-        let (models, world) = models_and_tools(arguments)?;
-        let python = Config::read(arguments.config.as_deref())?.python;
+        let (models, mut world) = models_and_tools(arguments)?;
+        if arguments.world.is_none() {
+            world = StoredMemory::of(&self.store, world);
+        }
+        let config = Config::read(arguments.config.as_deref())?;
         let engine = Engine::builder()
             .model(models)
             .world(StoredFiles::of(&self.store, world))
-            .sandbox(python.sandbox()?)
+            .breaker(config.breaker()?)
+            .sandbox(config.python.sandbox()?)
             .secrets(keyring::resolver()?)
             .journal(Arc::new(self.store.clone()))
             .build();

@@ -1,8 +1,8 @@
 //! `easel run`: one workflow, in a terminal or in a pipe.
 
 mod ask;
-mod downloads;
 mod document;
+mod downloads;
 mod files;
 pub mod input;
 mod lines;
@@ -17,12 +17,14 @@ mod tree;
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use easel_runtime::{Ending, Input, Session, TurnError, Workflow};
+use easel_runtime::{Ending, Input, Origin, Session, TurnError, Workflow};
+use easel_server::auth::LOCAL;
 use tokio::task::JoinSet;
 
 use crate::cli::RunArguments;
 use crate::config::HOW_TO_SET_A_MODEL;
 use crate::exit::Exit;
+use crate::memory;
 use crate::out;
 use crate::problem::Problem;
 use crate::receipt;
@@ -67,7 +69,14 @@ async fn start(arguments: &RunArguments) -> Result<Exit, Problem> {
     let mut talk = Talk {
         asker: Asker::new(files.clone(), arguments.chat),
         files,
-        session: engine.session(&workflow),
+        session: engine.session(&workflow).with_origin(Origin {
+            agent: memory::file_agent(&arguments.file)
+                .unwrap_or_default()
+                .into(),
+            owner: LOCAL.into(),
+            trigger: "cli".into(),
+            ..Origin::default()
+        }),
         show: Show::new(arguments),
         source: &source,
         chat: arguments.chat,

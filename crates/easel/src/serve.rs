@@ -19,6 +19,7 @@ use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::data;
 use crate::exit::Exit;
+use crate::memory::StoredMemory;
 use crate::out;
 use crate::problem::{Problem, sentence};
 use crate::run::models_and_tools;
@@ -124,9 +125,12 @@ fn engine(
     telemetry: &Telemetry,
 ) -> Result<Arc<Engine>, Problem> {
     let (models, mut world) = models_and_tools(&arguments.world)?;
-    if let (None, Location::Folder(folder)) = (&arguments.world.world, store.location()) {
-        // Also where there is none yet: what is made while it serves is found.
-        world.retrieval = Arc::new(kb::open(folder)?);
+    if arguments.world.world.is_none() {
+        world = StoredMemory::of(store, world);
+        if let Location::Folder(folder) = store.location() {
+            // Also where there is none yet: what is made while it serves is found.
+            world.retrieval = Arc::new(kb::open(folder)?);
+        }
     }
     let bounds = Bounds {
         models: arguments.models,
@@ -138,6 +142,7 @@ fn engine(
         .bounds(bounds)
         .model(telemetry.model(models))
         .world(StoredFiles::of(store, world))
+        .breaker(config.breaker()?)
         .sandbox(config.python.sandbox()?)
         .secrets(keyring::resolver()?)
         .journal(telemetry.journal(Arc::new(store.clone())))

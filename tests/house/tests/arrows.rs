@@ -31,6 +31,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("easel-sandbox", &["easel-core"]),
     ("easel-mail", &["easel-secrets", "easel-tools"]),
     ("easel-mcp", &["easel-core", "easel-tools"]),
+    ("easel-browser", &["easel-tools"]),
     ("easel-sql", &["easel-core", "easel-secrets", "easel-tools"]),
     (
         "easel-components",
@@ -80,6 +81,7 @@ const HOUSE: &[(&str, &[&str])] = &[
             "easel-runtime",
             "easel-knowledge",
             "easel-documents",
+            "easel-browser",
             "easel-mail",
             "easel-mcp",
             "easel-sql",

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use easel_catalog::common::FILES_PORT;
-use easel_catalog::{Catalog, Component as Table, Control, Role, Site};
-use easel_catalog::{Catalog, Component as Table, Family, Role, Site};
+use easel_catalog::{Catalog, Component as Table, Control, Family, Role, Site};
 use easel_core::bind::ReadId;
 use easel_core::draft::Field;
 use easel_core::reference::canvas::{self, Grammar};
@@ -130,6 +129,10 @@ impl<'a> Fields<'a> {
                 if let Some(uploaded) = field {
                     self.reference(&format!("{}.{at}.{FILES_PORT}", param.name), &uploaded);
                 }
+            }
+        }
+    }
+
     /// Adds all ports of the steps of a pipeline before this one, as `handed.N.PORT`: each step hands on what it put out.
     pub fn handed_on(&mut self) {
         let lowering = self.lowering;

@@ -292,7 +292,6 @@ fn browser() -> Component {
     )
     .effect(EffectClass::Writes)
     .seconds(1200.0)
-    .later("It needs a browser beside Easel, which this version cannot drive.")
     .param(
         Param::new("prompts", Type::template(), "The task.")
             .default(json!("{sys.query}"))
@@ -311,7 +310,7 @@ fn browser() -> Component {
         Param::new(
             "headless",
             Type::Boolean,
-            "Whether the browser runs without a window.",
+            "Kept for canvases that have it: a browser of Easel's has no window.",
         )
         .default(json!(true)),
     )
@@ -319,7 +318,7 @@ fn browser() -> Component {
         Param::new(
             "enable_default_extensions",
             Type::Boolean,
-            "Whether the browser loads its usual extensions.",
+            "Kept for canvases that have it: none is loaded.",
         )
         .default(json!(false)),
     )
@@ -327,7 +326,7 @@ fn browser() -> Component {
         Param::new(
             "chromium_sandbox",
             Type::Boolean,
-            "Whether the browser runs in its own sandbox.",
+            "Kept for canvases that have it: `sandbox` under `[browser]` in `easel.toml` decides.",
         )
         .default(json!(false)),
     )
@@ -335,7 +334,7 @@ fn browser() -> Component {
         Param::new(
             "persist_session",
             Type::Boolean,
-            "Whether logins last from one run to the next.",
+            "Kept for canvases that have it: each browser is a new one, and its logins end with it.",
         )
         .default(json!(true)),
     )

@@ -319,7 +319,6 @@ fn crawler() -> Component {
     Component::new("Crawler", Family::Tool, "Web page", "Fetches a page and gives its text.")
         .effect(EffectClass::Reads)
         .seconds(60.0)
-        .later("Fetching pages is not part of this version yet; an HTTP request with `clean_html` does the same.")
         .tool(
             Tool::new("web_crawler", "Fetches a web page and gives its text.").argument(
                 Argument::new("query", Type::Text, "The address of the page.")
@@ -332,7 +331,7 @@ fn crawler() -> Component {
             Param::new(
                 "extract_type",
                 Type::choice(&["html", "markdown", "content"]),
-                "What is made of the page.",
+                "What is made of the page: `markdown` what it says, without menus and footers, `content` its text, `html` nothing.",
             )
             .default(json!("markdown")),
         )

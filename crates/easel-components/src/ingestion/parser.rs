@@ -66,7 +66,11 @@ impl Parser {
         let world = &call.run.services.world;
         let failed = |error| unreadable(call, &error);
         let request = ReadRequest {
-            bytes: world.files.bytes(&call.run.id, document).await.map_err(failed)?,
+            bytes: world
+                .files
+                .bytes(&call.run.id, document)
+                .await
+                .map_err(failed)?,
             name: name.to_string(),
             without_contents: setup.without_contents,
             without_margins: setup.without_margins,

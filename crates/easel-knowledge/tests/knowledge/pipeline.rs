@@ -91,7 +91,7 @@ fn a_passage_is_found_by_what_a_pipeline_found_out_about_it() {
         metadata: object(json!({"floor": 3})),
         ..passage("Tea at noon.")
     };
-    block_on(pipeline.keep(kept(&document, vec![found_out]))).unwrap();
+    block_on(Ingestion::keep(&pipeline, kept(&document, vec![found_out]))).unwrap();
     let outcome = block_on(pipeline.end(&document, RunEnd::Finished)).unwrap();
     assert_eq!(outcome, Outcome::Added);
     for query in ["beverages", "canteen drinks", "served", "noon"] {
@@ -120,7 +120,11 @@ fn a_document_is_passed_by_until_it_or_the_pipeline_changes() {
         match block_on(pipeline.begin(source("tea.md", text), None)).unwrap() {
             Begun::Ended(outcome) => outcome,
             Begun::Open(document) => {
-                block_on(pipeline.keep(kept(&document, vec![passage(text)]))).unwrap();
+                block_on(Ingestion::keep(
+                    &pipeline,
+                    kept(&document, vec![passage(text)]),
+                ))
+                .unwrap();
                 block_on(pipeline.end(&document, RunEnd::Finished)).unwrap()
             }
         }
@@ -140,7 +144,11 @@ fn a_run_that_fails_leaves_what_was_there_and_is_made_again() {
     let knowledge = open(folder.path());
     let pipeline = pipeline(&knowledge, "p");
     let document = begun(&pipeline, source("tea.md", "Tea."));
-    block_on(pipeline.keep(kept(&document, vec![passage("Tea.")]))).unwrap();
+    block_on(Ingestion::keep(
+        &pipeline,
+        kept(&document, vec![passage("Tea.")]),
+    ))
+    .unwrap();
     block_on(pipeline.end(&document, RunEnd::Finished)).unwrap();
 
     let document = begun(&pipeline, source("tea.md", "Coffee."));
@@ -154,7 +162,11 @@ fn a_run_that_fails_leaves_what_was_there_and_is_made_again() {
     let answer = |request: &[u8]| block_on(pipeline.answer(&document, request)).unwrap();
     assert_eq!(answer(b"request").as_deref(), Some("said"));
     assert_eq!(answer(b"other"), None);
-    block_on(pipeline.keep(kept(&document, vec![passage("Coffee.")]))).unwrap();
+    block_on(Ingestion::keep(
+        &pipeline,
+        kept(&document, vec![passage("Coffee.")]),
+    ))
+    .unwrap();
     assert_eq!(answer(b"request"), None, "what is there needs no answers");
 }
 
@@ -164,7 +176,7 @@ fn a_document_that_is_unfit_is_kept_with_the_reason() {
     let knowledge = open(folder.path());
     let pipeline = pipeline(&knowledge, "p");
     let document = begun(&pipeline, source("a.pdf", "%PDF-1.4 nothing"));
-    let bytes = block_on(pipeline.bytes(document.clone())).unwrap();
+    let bytes = block_on(pipeline.bytes("run", document.clone())).unwrap();
     let read = block_on(Ingestion::read(
         &pipeline,
         ReadRequest {
@@ -182,7 +194,7 @@ fn a_document_that_is_unfit_is_kept_with_the_reason() {
     let there = block_on(knowledge.document("handbook", "a.pdf")).unwrap();
     assert_eq!(there.state, State::Failed(why));
     let none = begun(&pipeline, source("b.md", "b"));
-    let refused = block_on(pipeline.keep(kept(&none, Vec::new()))).unwrap_err();
+    let refused = block_on(Ingestion::keep(&pipeline, kept(&none, Vec::new()))).unwrap_err();
     assert!(
         refused.to_string().contains("no piece was left of it"),
         "{refused}"
@@ -206,7 +218,7 @@ fn parts_are_searched_and_the_whole_passage_is_given_once() {
         ..Passage::default()
     };
     let parts = vec![part("Green tea"), part("Black tea")];
-    block_on(pipeline.keep(kept(&document, parts))).unwrap();
+    block_on(Ingestion::keep(&pipeline, kept(&document, parts))).unwrap();
     let found = hits(&knowledge, "tea");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].text, "Green tea. Black tea.");
@@ -226,14 +238,14 @@ fn what_is_searched_by_meaning_alone_is_not_found_by_words() {
         by_words: false,
         ..kept(&document, vec![passage("Tea at noon.")])
     };
-    block_on(pipeline.keep(request)).unwrap();
+    block_on(Ingestion::keep(&pipeline, request)).unwrap();
     let found = hits(&knowledge, "tea at noon");
     assert_eq!((found.len(), found[0].term_similarity), (1, 0.0));
     let request = KeepRequest {
         by_vectors: false,
         ..kept(&document, vec![passage("Tea at noon.")])
     };
-    block_on(pipeline.keep(request)).unwrap();
+    block_on(Ingestion::keep(&pipeline, request)).unwrap();
     let found = hits(&knowledge, "tea at noon");
     assert_eq!((found.len(), found[0].vector_similarity), (1, Some(0.0)));
 }
@@ -250,7 +262,11 @@ fn a_knowledge_base_of_an_older_version_goes_on() {
     let knowledge = open(folder.path());
     let pipeline = pipeline(&knowledge, "p");
     let document = begun(&pipeline, source("tea.md", "Tea."));
-    block_on(pipeline.keep(kept(&document, vec![passage("Tea.")]))).unwrap();
+    block_on(Ingestion::keep(
+        &pipeline,
+        kept(&document, vec![passage("Tea.")]),
+    ))
+    .unwrap();
     assert_eq!(hits(&knowledge, "tea").len(), 1);
 }
 

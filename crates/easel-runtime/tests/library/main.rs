@@ -1,6 +1,7 @@
 //! What programs do that embed Easel.
 #![allow(clippy::unwrap_used)]
 
+mod breaker;
 mod cancelling;
 mod conversations;
 mod events;

@@ -35,6 +35,7 @@ async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response
     let census = Census {
         runs: runs.collect(),
         commits: Some((commits.transactions, commits.batches)),
+        circuits: app.host.engine().open_circuits(),
     };
     let text = app.host.telemetry().metrics().render(&census);
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())

@@ -26,6 +26,11 @@ struct ByState {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByKind {
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct ByAttempt {
     component: Arc<str>,
     outcome: &'static str,
@@ -79,6 +84,7 @@ pub struct Metrics {
     requests: Family<ByRequest, Counter>,
     request_seconds: Family<ByRoute, Histogram, fn() -> Histogram>,
     streams: Gauge,
+    circuits: Family<ByKind, Gauge>,
     spans_lost: Counter,
 }
 
@@ -89,6 +95,8 @@ pub struct Census {
     pub runs: Vec<(&'static str, u64)>,
     /// Transactions that the store has committed, and batches of journals in them.
     pub commits: Option<(u64, u64)>,
+    /// The names of the circuits that are open.
+    pub circuits: Vec<Arc<str>>,
 }
 
 /// Something that is counted as long as this is held.
@@ -127,6 +135,7 @@ impl Default for Metrics {
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(quick),
             streams: Gauge::default(),
+            circuits: Family::default(),
             spans_lost: Counter::default(),
             registry: Registry::default(),
         };
@@ -212,6 +221,11 @@ impl Default for Metrics {
             "sse_streams",
             "Open streams of events",
             metrics.streams.clone(),
+        );
+        registry.register(
+            "circuits_open",
+            "Circuits that are open: services that failed too often and are left alone, by kind",
+            metrics.circuits.clone(),
         );
         registry.register(
             "spans_lost",
@@ -334,6 +348,13 @@ impl Metrics {
         if let Some((transactions, batches)) = census.commits {
             raise(&self.transactions, transactions);
             raise(&self.grouped, batches);
+        }
+        // Their names are anybody's choice, and must not become names of figures.
+        for kind in ["host", "tool", "provider"] {
+            let of_kind = |name: &&Arc<str>| name.split(':').next() == Some(kind);
+            let open = census.circuits.iter().filter(of_kind).count();
+            let open = i64::try_from(open).unwrap_or(i64::MAX);
+            self.circuits.get_or_create(&ByKind { kind }).set(open);
         }
         let mut text = String::new();
         // Writing to a text cannot fail.

@@ -35,6 +35,10 @@ impl ChatModel for Counted {
         self.model.credential(model)
     }
 
+    fn provider(&self, model: &str) -> Option<Arc<str>> {
+        self.model.provider(model)
+    }
+
     fn chat(&self, request: ChatRequest) -> ChatStream {
         let credential = self.model.credential(&request.model);
         let call = ModelCall {

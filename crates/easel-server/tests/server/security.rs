@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use easel_store::{MemoryOf, NewExchange};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -61,11 +62,13 @@ impl Things {
             .id
             .to_string();
         let keys = server.store.keys(Some("ada")).await.unwrap();
+        let memory = remembered(&server, &agent).await;
         let ids = vec![
             ("/v1/runs/{id}", run.clone()),
             ("/api/v1/tasks/{id}", run),
             ("/v1/sessions/{id}", session.clone()),
             ("/v1/keys/{id}", keys[0].id.to_string()),
+            ("/v1/memories/{id}", memory),
             ("/v1/workflows/{name}", "adas-graph".to_owned()),
             ("{session}", session),
             ("{version}", version),
@@ -138,6 +141,9 @@ impl Things {
                     let versions = self.server.store.versions(id).await.unwrap();
                     assert_eq!(versions.len(), 1);
                 }
+                "/v1/memories/{id}" => {
+                    assert!(self.server.store.exchange(id).await.unwrap().is_some());
+                }
                 "{file}" => assert!(self.server.store.file(id).await.unwrap().is_some()),
                 "/v1/workflows/{name}" => {
                     let (status, _) = self.owner.get(&format!("/v1/workflows/{id}")).await;
@@ -153,6 +159,27 @@ impl Things {
         let runs = self.server.store.runs(&runs).await.unwrap();
         assert_eq!(runs.items.len(), 1, "nothing of hers was run");
     }
+}
+
+/// An exchange that ada's agent remembers.
+async fn remembered(server: &TestServer, agent: &str) -> String {
+    let whose = MemoryOf {
+        owner: "ada".to_owned(),
+        agent: agent.to_owned(),
+        user: PRIVATE.to_owned(),
+        memory: "facts".to_owned(),
+        ..MemoryOf::default()
+    };
+    let exchange = NewExchange {
+        user_input: PRIVATE.to_owned(),
+        ..NewExchange::default()
+    };
+    server
+        .store
+        .remember(whose.clone(), exchange)
+        .await
+        .unwrap();
+    server.store.memory(&whose).await.unwrap()[0].id.to_string()
 }
 
 /// Asks with a body that would do for most routes.

@@ -1,6 +1,7 @@
 //! Our own API as its clients use it.
 
 mod looking;
+mod memories;
 mod steering;
 mod workflows;
 

@@ -9,7 +9,7 @@ use easel_runtime::core::{Machine, effect::Outcome};
 use easel_runtime::{
     Batch, Ending, Engine, Input, Journal, MemoryJournal, Object, ScriptedWorld, Value, Workflow,
 };
-use easel_store::{Location, RunFilter, Store};
+use easel_store::{Location, MemoryFilter, RunFilter, Store};
 use serde_json::{Value as Json, json};
 
 use crate::bench::{Bench, both};
@@ -141,9 +141,9 @@ both! {
 /// A database that this version wrote. `EASEL_WRITE=1` writes it if the schema of today has none.
 #[tokio::test]
 async fn a_database_of_each_schema_is_brought_up_to_date_and_read() {
-    for version in 1..=SCHEMA {
-        let file = fixture(&format!("schema-{version}.db"));
-        if version == SCHEMA && !file.exists() && std::env::var_os("EASEL_WRITE").is_some() {
+    for schema in 1..=SCHEMA {
+        let file = fixture(&format!("schema-{schema}.db"));
+        if schema == SCHEMA && !file.exists() && std::env::var_os("EASEL_WRITE").is_some() {
             write_database(&file).await;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -186,6 +186,13 @@ async fn a_database_of_each_schema_is_brought_up_to_date_and_read() {
             b"bytes"
         );
         assert_eq!(store.team_members("team").await.unwrap(), ["me".into()]);
+        let memories = store.exchanges(&MemoryFilter::default()).await.unwrap();
+        let inputs: Vec<&str> = memories
+            .items
+            .iter()
+            .map(|kept| &*kept.user_input)
+            .collect();
+        assert_eq!(inputs, ["I like tea."][..usize::from(schema >= 3)]);
         // And it is of use: something can be added.
         store
             .append(Batch::new("new", 0, Vec::new()))
@@ -196,14 +203,14 @@ async fn a_database_of_each_schema_is_brought_up_to_date_and_read() {
 }
 
 /// The schema's version of today.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 async fn write_database(file: &std::path::Path) {
     use easel_runtime::components::HistoryEntry;
     use easel_runtime::{
         Conversation, ConversationChange, EventId, Note, Origin, Said, Standing, Timestamp,
     };
-    use easel_store::{Dialect, NewAgent, NewFile, NewKey, NewSession};
+    use easel_store::{Dialect, MemoryOf, NewAgent, NewExchange, NewFile, NewKey, NewSession};
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&Location::Folder(folder.path().to_owned()))
         .await
@@ -214,6 +221,18 @@ async fn write_database(file: &std::path::Path) {
         ..NewSession::default()
     };
     store.create_session(session).await.unwrap();
+    let whose = MemoryOf {
+        owner: "me".into(),
+        user: "ada".into(),
+        memory: "tastes".into(),
+        ..MemoryOf::default()
+    };
+    let exchange = NewExchange {
+        key: "kept".into(),
+        user_input: "I like tea.".into(),
+        agent_response: "So do I.".into(),
+    };
+    store.remember(whose, exchange).await.unwrap();
     let mut batch = Batch::new("kept", 0, journal_of_today());
     let origin = Origin {
         owner: "me".into(),

@@ -7,6 +7,7 @@ mod crashes;
 mod fixtures;
 mod journals;
 mod keys_and_files;
+mod memories;
 mod runs;
 mod sessions;
 mod several;

@@ -19,6 +19,8 @@ pub struct Script {
     pub finance: Vec<FinanceRule>,
     /// Answers to searches in memories; no match: nothing remembered.
     pub memory: Vec<MemoryRule>,
+    /// The pages of a browser by their addresses.
+    pub browser: IndexMap<String, PageRule>,
     /// Outcomes of scripts; no match: the runner fails.
     pub code: Vec<CodeRule>,
     /// Answers to SQL statements; no match: no rows.
@@ -107,6 +109,18 @@ pub struct MemoryRule {
     pub messages: Vec<Object>,
     /// The failure, in its own words.
     pub error: Option<String>,
+}
+
+/// A page of a browser.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct PageRule {
+    /// What it says.
+    pub text: String,
+    /// Where elements lead, by their numbers.
+    pub links: IndexMap<String, String>,
+    /// Files that going there downloads: their texts by their names.
+    pub downloads: IndexMap<String, String>,
 }
 
 /// The outcome of a script, or the runner's failure.
@@ -215,6 +229,8 @@ pub struct HttpRule {
     pub status: Option<u16>,
     /// The body as text.
     pub text: Option<String>,
+    /// The media type of the text; absent: plain text.
+    pub content_type: Option<String>,
     /// The body as JSON, where no text is given.
     #[serde(deserialize_with = "present")]
     pub json: Option<Value>,

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::code::Language;
 use crate::files::{FileDescriptor, FileRequest, FileStore};
-use crate::memory::MemoryMessage;
+use crate::memory::{MemoryMessage, Whose};
 use crate::retrieval::MetadataCondition;
 use crate::sql::SqlConnection;
 
@@ -347,21 +347,26 @@ fn memories_are_saved_and_found() {
     let world = scripted(
         json!({"memory": [{"match": {"contains": "name"}, "messages": [{"content": "Ada"}]}]}),
     );
-    let message = MemoryMessage {
-        user_id: "u9".into(),
+    let whose = Whose {
+        owner: "o1".into(),
         agent_id: "canvas-1".into(),
+        user_id: "u9".into(),
         session_id: "task-1".into(),
+    };
+    let message = MemoryMessage {
         user_input: "hello".into(),
         agent_response: "answer".into(),
     };
     block_on(world.save(MemorySave {
         memory_ids: vec!["mem1".into()],
+        whose: whose.clone(),
+        key: "run/node/1".into(),
         message,
     }))
     .unwrap();
     let query = |text: &str| MemoryQuery {
         memory_ids: vec!["mem1".into()],
-        user_id: None,
+        whose: whose.clone(),
         query: text.into(),
         top_n: 8,
         similarity_threshold: 0.2,

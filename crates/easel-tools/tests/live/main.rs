@@ -7,6 +7,7 @@
 mod asking;
 mod http;
 mod providers;
+mod proxy;
 mod sandbox;
 mod search;
 mod server;

@@ -126,9 +126,11 @@ impl Watch {
             files: watched.clone(),
             mail: watched.clone(),
             mcp: watched.clone(),
-            memory: watched.clone(),
             ingestion: watched.world.ingestion.clone(),
             documents,
+            // Its steps are what an attempt does, and nobody counts them.
+            browser: watched.world.browser.clone(),
+            memory: watched,
         }
     }
 

@@ -10,6 +10,7 @@ use easel_runtime::{Engine, RunLimits, ScriptedWorld};
 use super::files::LocalFiles;
 use crate::cli::{RunArguments, WorldArguments};
 use crate::config::{self, Config};
+use crate::memory::StoredMemory;
 use crate::problem::{Problem, sentence};
 use crate::read;
 use crate::{data, documents, kb, keyring};
@@ -21,7 +22,7 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
         ..RunLimits::default()
     };
     let (models, world) = models_and_tools(&arguments.world)?;
-    let python = Config::read(arguments.world.config.as_deref())?.python;
+    let config = Config::read(arguments.world.config.as_deref())?;
     let world = World {
         // A pipeline that is only run shows what it would keep.
         ingestion: Arc::new(Reader::default()),
@@ -31,7 +32,8 @@ pub fn engine(arguments: &RunArguments, files: &Arc<LocalFiles>) -> Result<Arc<E
         .limits(limits)
         .model(models)
         .world(world)
-        .sandbox(python.sandbox()?)
+        .breaker(config.breaker()?)
+        .sandbox(config.python.sandbox()?)
         .secrets(keyring::resolver()?);
     let builder = match arguments.timings {
         true => builder.timed(),
@@ -48,7 +50,9 @@ pub fn models_and_tools(
     config::refuse_address_alone(arguments)?;
     let Some(path) = &arguments.world else {
         let config = Config::of(arguments)?;
-        let world = kb::within_reach(config.world()?, &data::folder(None))?;
+        let folder = data::folder(None);
+        let world = kb::within_reach(config.world()?, &folder)?;
+        let world = StoredMemory::within_reach(world, &folder);
         return Ok((config.models()?, documents::within(world)));
     };
     let world = ScriptedWorld::read(read::json(path)?, || {}).map_err(|error| {

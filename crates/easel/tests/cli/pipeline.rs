@@ -4,9 +4,9 @@ mod canvases;
 
 use serde_json::{Value, json};
 
-use super::documents;
 use super::easel::{Desk, Done, canvas, says};
 use super::model::Server;
+use super::sample_documents;
 use canvases::{
     answer, by_size, by_titles, compiled, everything, extractor, pipeline, setups, summaries,
     tokenizer,
@@ -36,7 +36,7 @@ fn found(desk: &Desk, base: &str, query: &str) -> Vec<Value> {
 #[test]
 fn twenty_documents_go_through_each_kind_of_pipeline() {
     let desk = Desk::new();
-    documents::twenty(&desk);
+    sample_documents::twenty(&desk);
     let server = Server::answering(answer);
     for (base, pipeline) in [
         ("everything", everything()),
@@ -267,7 +267,7 @@ fn a_model_that_is_away_stops_the_work_and_leaves_what_was_there() {
 #[test]
 fn what_cannot_be_read_is_told_and_keeps_nothing_else_out() {
     let desk = Desk::new();
-    documents::twenty(&desk);
+    sample_documents::twenty(&desk);
     desk.write("docs/broken.docx", "no archive at all");
     desk.write("docs/scan.png", "a picture");
     desk.json("p.json", &compiled());

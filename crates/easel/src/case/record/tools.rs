@@ -49,9 +49,11 @@ pub fn recorded(world: World, tape: &Arc<Tape>) -> World {
         files: recorded.clone(),
         mail: recorded.clone(),
         mcp: recorded.clone(),
-        memory: recorded.clone(),
-            ingestion: recorded.world.ingestion.clone(),
+        ingestion: recorded.world.ingestion.clone(),
         documents,
+        // What a page says is for no script to repeat.
+        browser: recorded.world.browser.clone(),
+        memory: recorded,
     }
 }
 
@@ -158,12 +160,14 @@ impl HttpSender for Recorded {
         let address = request.url.split(['?', '#']).next().unwrap_or_default();
         let when = json!({"method": request.method.to_uppercase(), "contains": address});
         let call = self.world.http.send(request);
-        self.record(
-            "http",
-            when,
-            call,
-            |response| json!({"status": response.status, "text": response.body}),
-        )
+        self.record("http", when, call, |response| {
+            let mut rule = json!({"status": response.status, "text": response.body});
+            let media = response.header("content-type").unwrap_or_default();
+            if !media.is_empty() && !media.starts_with("text/plain") {
+                rule["content_type"] = media.into();
+            }
+            rule
+        })
     }
 }
 
