@@ -4,7 +4,7 @@
 use easel_knowledge::{Chunking, Limits, chunks, read, tokens};
 use libfuzzer_sys::fuzz_target;
 
-const NAMES: [&str; 5] = ["a.md", "a.html", "a.csv", "a.json", "a.txt"];
+const NAMES: [&str; 6] = ["a.md", "a.html", "a.csv", "a.json", "a.txt", "a.eml"];
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, bytes)) = input.split_first() else {

@@ -204,6 +204,30 @@ fn a_document_that_is_unfit_is_kept_with_the_reason() {
 }
 
 #[test]
+fn a_document_of_which_something_could_not_be_read_is_there_in_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let knowledge = open(folder.path());
+    let pipeline = pipeline(&knowledge, "p");
+    let document = begun(&pipeline, source("tea.pdf", "Tea."));
+    let request = KeepRequest {
+        format: Some("pdf".into()),
+        unread: Some("page 2 could not be read".into()),
+        ..kept(&document, vec![passage("Tea.")])
+    };
+    block_on(pipeline.keep(request)).unwrap();
+    let outcome = block_on(pipeline.end(&document, RunEnd::Finished)).unwrap();
+    let why = "page 2 could not be read".to_owned();
+    assert_eq!(outcome, Outcome::Partial(why.clone()));
+    let there = block_on(knowledge.document("handbook", "tea.pdf")).unwrap();
+    assert_eq!(
+        (there.state, there.format.as_deref()),
+        (State::Partial(why), Some("pdf"))
+    );
+    let again = block_on(pipeline.begin(source("tea.pdf", "Tea."), None)).unwrap();
+    assert_eq!(again, Begun::Ended(Outcome::Unchanged));
+}
+
+#[test]
 fn parts_are_searched_and_the_whole_passage_is_given_once() {
     let folder = tempfile::tempdir().unwrap();
     let knowledge = open(folder.path());

@@ -430,6 +430,54 @@ fn delimiters_and_children_cut_as_the_chunker_says() {
 }
 
 #[test]
+fn a_drawing_that_is_no_chain_says_where() {
+    let desk = Desk::new();
+    desk.write("a.md", "This is about tea.");
+    let both = canvas(&[
+        ("File", "File", json!({}), &["Parser:P"]),
+        (
+            "Parser:P",
+            "Parser",
+            json!({}),
+            &["TokenChunker:A", "TokenChunker:B"],
+        ),
+        (
+            "TokenChunker:A",
+            "TokenChunker",
+            by_size(64),
+            &["Tokenizer:T"],
+        ),
+        (
+            "TokenChunker:B",
+            "TokenChunker",
+            by_size(512),
+            &["Tokenizer:T"],
+        ),
+        ("Tokenizer:T", "Tokenizer", tokenizer(), &[]),
+    ]);
+    let unread = canvas(&[
+        ("File", "File", json!({}), &["TokenChunker:A"]),
+        ("TokenChunker:A", "TokenChunker", by_size(64), &[]),
+    ]);
+    for (drawing, said) in [
+        (
+            both,
+            "\"Tokenizer:T\" stands behind several steps, and a pipeline is a chain",
+        ),
+        (
+            unread,
+            "\"TokenChunker:A\" cannot cut a document that was not read. Put a Parser before it.",
+        ),
+    ] {
+        desk.json("p.json", &drawing);
+        let ran = desk.easel(&["run", "p.json", "a.md"]);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        let told = on_one_line(&ran);
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+#[test]
 fn old_names_and_flat_set_ups_of_pipelines_still_run() {
     let desk = Desk::new();
     let mut old = canvas(&[
