@@ -9,7 +9,7 @@ mod size;
 use easel_tools::ingestion::{Block, Cut, CutRequest, DocumentPiece};
 
 use crate::blocks::{page_at, text_of};
-use crate::error::KnowledgeError;
+use crate::error::{KnowledgeError, ReadError};
 use crate::tokens::count;
 
 /// Pieces of a document at most.
@@ -74,13 +74,13 @@ pub(crate) fn check_size(text: &str, tokens: usize) -> Result<(), KnowledgeError
 }
 
 fn too_many() -> KnowledgeError {
-    KnowledgeError::Invalid {
-        what: "the way the document is cut".into(),
-        problem: format!(
-            "it gives more than {PIECES} pieces, or pieces of more than {BYTES} bytes together. Cut into larger pieces, or repeat \
-             less"
+    ReadError::new(
+        format!(
+            "it gives more than {PIECES} pieces, or pieces of more than {BYTES} bytes together"
         ),
-    }
+        "Cut into larger pieces, or repeat less",
+    )
+    .of("the document")
 }
 
 #[cfg(test)]

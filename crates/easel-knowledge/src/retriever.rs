@@ -102,9 +102,10 @@ impl From<KnowledgeError> for ToolError {
         };
         match error {
             KnowledgeError::Invalid { what, problem } => invalid(&what, problem),
-            KnowledgeError::Document { name, cause, fix } => {
-                invalid(&name, format!("{cause}. {fix}"))
-            }
+            KnowledgeError::Document { name, cause, fix } => ToolError::Unreadable {
+                name,
+                problem: format!("{cause}. {fix}"),
+            },
             KnowledgeError::NoBase(_)
             | KnowledgeError::DifferentModels(_)
             | KnowledgeError::NoEmbedder { .. } => invalid("dataset_ids", error.to_string()),

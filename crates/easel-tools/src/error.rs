@@ -103,6 +103,14 @@ pub enum ToolError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A document says nothing that can be taken in: it is damaged, of no known format, above a limit.
+    #[error("{name} cannot be read: {problem}")]
+    Unreadable {
+        /// The document.
+        name: String,
+        /// What is wrong with it, and what to do about it.
+        problem: String,
+    },
     /// The address is one that a workflow may not reach.
     #[error(transparent)]
     Blocked(#[from] GuardError),
@@ -199,6 +207,7 @@ impl ToolError {
             ToolError::NotConfigured(_) => "tool.not_configured",
             ToolError::NotAvailable { .. } => "tool.not_available",
             ToolError::InvalidRequest { .. } => "tool.invalid_request",
+            ToolError::Unreadable { .. } => "tool.unreadable",
             ToolError::Blocked(_) => "tool.blocked",
             ToolError::NotFound { .. } => "tool.not_found",
             ToolError::Unresolved { .. } => "tool.unresolved",
@@ -221,6 +230,7 @@ impl ToolError {
             ToolError::NotConfigured(_)
             | ToolError::NotAvailable { .. }
             | ToolError::InvalidRequest { .. }
+            | ToolError::Unreadable { .. }
             | ToolError::Blocked(_)
             | ToolError::Unresolved { .. }
             | ToolError::CircuitOpen { .. }
@@ -250,6 +260,7 @@ impl ToolError {
             ToolError::NotConfigured(_)
             | ToolError::NotAvailable { .. }
             | ToolError::InvalidRequest { .. }
+            | ToolError::Unreadable { .. }
             | ToolError::Blocked(_)
             | ToolError::NotFound { .. }
             | ToolError::TooLarge { .. } => false,

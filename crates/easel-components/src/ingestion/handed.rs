@@ -148,7 +148,7 @@ impl Handed {
             ..ReadRequest::default()
         };
         let read = call.run.services.world.ingestion.read(request).await;
-        let read = read.map_err(|error| super::stage::unreadable(call, &error))?;
+        let read = read.map_err(|error| super::stage::unable(call, &error))?;
         Ok(read.blocks)
     }
 }

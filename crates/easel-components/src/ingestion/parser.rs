@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::handed::{Content, Handed};
 use super::setup::{Form, Setup, Setups, ending};
-use super::stage::{Step, put, unreadable, with_member};
+use super::stage::{Step, put, unable, with_member};
 use super::{pieces, render};
 use crate::behaviour::{Behaviour, Call, Failure, Prepared};
 use crate::site::Site;
@@ -64,7 +64,7 @@ impl Parser {
         warn_of_method(&setup, call);
         let document = handed.document();
         let world = &call.run.services.world;
-        let failed = |error| unreadable(call, &error);
+        let failed = |error| unable(call, &error);
         let request = ReadRequest {
             bytes: world
                 .files

@@ -154,14 +154,16 @@ async fn keep(handed: &Handed, index: &Index, call: &Call) -> Result<(), Fault> 
         name_weight: index.name_weight,
     };
     let kept = call.run.services.world.ingestion.keep(request).await;
-    kept.map(|_| ()).map_err(|error| unreadable(call, &error))
+    kept.map(|_| ()).map_err(|error| unable(call, &error))
 }
 
-/// The fault of a step that cannot do its part. What is the document's own has a code that begins with `document.`.
-pub(super) fn unreadable(call: &Call, error: &ToolError) -> Fault {
+/// The fault of a step that cannot do its part. What is the document's own has a code that begins with `document.`; what
+/// the step was told and cannot be done is a bad parameter.
+pub(super) fn unable(call: &Call, error: &ToolError) -> Fault {
     let name = &call.node().draft.name;
     let code = match error {
-        ToolError::InvalidRequest { .. } => "document.unreadable",
+        ToolError::Unreadable { .. } => "document.unreadable",
+        ToolError::InvalidRequest { .. } => "bad_parameter",
         error => error.code(),
     };
     Fault {

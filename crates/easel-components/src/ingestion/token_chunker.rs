@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::handed::{Content, Handed};
 use super::pieces;
-use super::stage::{Step, put, unreadable};
+use super::stage::{Step, put, unable};
 use crate::behaviour::{Behaviour, Call, Failure, Prepared};
 use crate::site::Site;
 
@@ -98,7 +98,7 @@ impl Step for Chunker {
                 children: self.children.clone(),
             };
             let cut = call.run.services.world.ingestion.cut(request).await;
-            let cut = cut.map_err(|error| unreadable(call, &error))?;
+            let cut = cut.map_err(|error| unable(call, &error))?;
             let chunks = cut.into_iter().map(pieces::of_piece).collect();
             Ok((handed.with(Content::Chunks(chunks)), Usage::default()))
         }

@@ -187,7 +187,7 @@ fn a_document_that_is_unfit_is_kept_with_the_reason() {
     ));
     let why = read.unwrap_err().to_string();
     assert!(
-        why.starts_with("a.pdf cannot be used: it is damaged as pdf"),
+        why.starts_with("a.pdf cannot be read: it is damaged as pdf"),
         "{why}"
     );
     block_on(pipeline.end(&document, RunEnd::Unfit(why.clone()))).unwrap();

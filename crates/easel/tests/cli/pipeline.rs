@@ -285,7 +285,7 @@ fn what_cannot_be_read_is_told_and_keeps_nothing_else_out() {
     assert!(
         added
             .err
-            .contains("broken.docx cannot be used: it is called docx"),
+            .contains("broken.docx cannot be read: it is called docx"),
         "{}",
         added.err
     );
@@ -480,7 +480,7 @@ fn a_drawing_that_is_no_chain_says_where() {
 #[test]
 fn old_names_and_flat_set_ups_of_pipelines_still_run() {
     let desk = Desk::new();
-    let mut old = canvas(&[
+    let old = canvas(&[
         ("File", "File", json!({}), &["Parser:P"]),
         ("Parser:P", "Parser", setups(), &["Splitter:C"]),
         (
@@ -504,13 +504,26 @@ fn old_names_and_flat_set_ups_of_pipelines_still_run() {
         .map(|chunk| &chunk["text"])
         .collect();
     assert_eq!(texts, ["# A\none", "# B\ntwo"]);
-    old["components"]["HierarchicalMerger:H"]["obj"]["params"]["levels"] = json!([["(?<=x)y"]]);
-    desk.json("p.json", &old);
-    let refused = desk.easel(&["run", "p.json", "a.md"]);
+}
+
+#[test]
+fn a_pattern_that_cannot_be_used_ends_the_work_at_the_first_document() {
+    let desk = Desk::new();
+    let titles = json!({"levels": [["(?<=x)y"]], "hierarchy": 1});
+    desk.json(
+        "p.json",
+        &pipeline(&[("TitleChunker:C", "TitleChunker", titles)]),
+    );
+    desk.write("a.md", "# A");
+    desk.write("b.md", "# B");
+    desk.easel(&["kb", "new", "b"]);
+    let refused = desk.easel(&["kb", "add", "b", "a.md", "b.md", "--pipeline", "p.json"]);
     assert_eq!(refused.code, 1);
     let told = on_one_line(&refused);
     assert!(
         told.contains("the pattern \"(?<=x)y\" cannot be used"),
         "{told}"
     );
+    let listed = desk.easel(&["kb", "list", "b", "--json"]).json();
+    assert_eq!(listed["documents"], json!([]), "it is no fault of theirs");
 }
