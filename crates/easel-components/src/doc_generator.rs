@@ -65,9 +65,13 @@ impl Behaviour for DocGenerator {
 
 impl DocGenerator {
     async fn make(&self, call: &Call) -> Result<Completion, ToolError> {
-        let text = |template: &Template| template.render(call.inputs(), Rendering::Display);
+        let text = |template: &Template| {
+            let text = template.render(call.inputs(), Rendering::Display);
+            // A file leaves the run like everything that is shown.
+            call.run.gate.mask(&text).into_owned()
+        };
         let time = call.run.services.clock.shown(call.now);
-        let name = self.name(call, &time);
+        let name = self.name(call, &text(&self.filename), &time);
         let request = DocumentRequest {
             markdown: without_thoughts(&text(&self.content)),
             format: self.format,
@@ -94,10 +98,9 @@ impl DocGenerator {
     }
 
     /// What the file is called: as the node says, or by the time and a number that no other attempt has.
-    fn name(&self, call: &Call, time: &str) -> String {
+    fn name(&self, call: &Call, wanted: &str, time: &str) -> String {
         let extension = self.format.extension();
-        let wanted = self.filename.render(call.inputs(), Rendering::Display);
-        file_name(&wanted, extension).unwrap_or_else(|| {
+        file_name(wanted, extension).unwrap_or_else(|| {
             let digits: String = time.chars().filter(char::is_ascii_digit).collect();
             let random = call.execute.random as u32;
             format!("document_{digits}_{random:08x}.{extension}")

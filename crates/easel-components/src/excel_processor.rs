@@ -175,6 +175,9 @@ impl ExcelProcessor {
         if outcome.tables.is_empty() {
             return Ok(outcome);
         }
+        // A file leaves the run like everything that is shown.
+        let mask = |table: &mut Table| table.mask(&call.run.gate);
+        outcome.tables.iter_mut().for_each(mask);
         let kept = self.write(call, format, &outcome.tables).await;
         let kept = kept.map_err(|error| {
             let name = &call.node().draft.name;
@@ -228,7 +231,8 @@ impl ExcelProcessor {
             }
         };
         let wanted = self.filename.render(call.inputs(), Rendering::Display);
-        let name = file_name(&wanted, extension).unwrap_or_else(|| format!("output.{extension}"));
+        let name = file_name(&call.run.gate.mask(&wanted), extension)
+            .unwrap_or_else(|| format!("output.{extension}"));
         Kept::keep(call, name, mime_type, bytes).await
     }
 }

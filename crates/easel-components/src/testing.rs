@@ -13,7 +13,7 @@ use easel_core::reference::Path;
 use easel_core::workflow::{NodeId, Workflow};
 use easel_models::Scripted;
 use easel_models::scripted::LoggedCall;
-use easel_secrets::{Gate, Resolver};
+use easel_secrets::{Gate, Resolver, Secret};
 use easel_tools::files::FileDescriptor;
 use easel_tools::{ScriptedWorld, World};
 use futures::executor::block_on;
@@ -43,6 +43,7 @@ pub(crate) struct Trial {
     gathered: Vec<Json>,
     behind: Option<&'static str>,
     clock: Standing,
+    secrets: Vec<(Arc<str>, Secret)>,
 }
 
 /// A clock that stands still. Everything has taken as long as it may, or nothing ever does.
@@ -107,6 +108,7 @@ impl Trial {
             gathered: Vec::new(),
             behind: None,
             clock: Standing { patient: true },
+            secrets: Vec::new(),
         }
     }
 
@@ -161,6 +163,12 @@ impl Trial {
     /// What models say: the sections of an `llm.json`.
     pub fn model(mut self, script: Json) -> Trial {
         self.model = Scripted::new(serde_json::from_value(script).unwrap());
+        self
+    }
+
+    /// A secret that the run knows, and masks.
+    pub fn knowing(mut self, name: &str, value: &str) -> Trial {
+        self.secrets.push((name.into(), Secret::new(value)));
         self
     }
 
@@ -278,6 +286,8 @@ impl Trial {
             random: self.random,
         };
         let recorder = Arc::new(self.recorder);
+        let gate = Gate::new("run-1", Resolver::default());
+        gate.know(self.secrets).unwrap();
         let run = RunContext {
             id: "run-1".into(),
             workflow,
@@ -289,7 +299,7 @@ impl Trial {
             }),
             functions: Arc::new(crate::NoFunctions),
             wire: recorder.clone(),
-            gate: Gate::new("run-1", Resolver::default()),
+            gate,
         };
         let call = Call {
             run: Arc::new(run),

@@ -59,6 +59,33 @@ fn thoughts_of_a_model_are_no_part_of_a_document_and_the_time_is() {
 }
 
 #[test]
+fn a_secret_is_masked_in_files_as_everywhere() {
+    let said = |trial: Trial| {
+        let (tried, files) = with_files(
+            trial
+                .knowing("KEY", "sesame-123")
+                .given("env.v", json!("It is sesame-123.")),
+        );
+        assert!(tried.result.is_ok());
+        String::from_utf8(files.made("made-X/1")).unwrap()
+    };
+    let document = json!({"content": "{env.v}", "output_format": "txt", "filename": "{env.v}"});
+    let message = json!({"content": ["{env.v}"], "output_format": "markdown"});
+    let sheet = json!({"operation": "output", "output_format": "csv", "transform_data": "env.v"});
+    for (component, params) in [
+        ("DocGenerator", document),
+        ("Message", message),
+        ("ExcelProcessor", sheet),
+    ] {
+        let text = said(Trial::new(component, params));
+        assert!(
+            text.contains("It is ") && !text.contains("sesame"),
+            "{component}: {text}"
+        );
+    }
+}
+
+#[test]
 fn every_format_is_made() {
     for (format, start) in [
         ("pdf", "%PDF-"),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use easel_core::{Object, Value};
+use easel_secrets::Gate;
 use easel_tools::documents::Sheet;
 
 /// Columns that a description names.
@@ -65,6 +66,18 @@ impl Table {
             rows: objects.map(row).collect(),
             columns,
         }
+    }
+
+    /// Masks the secrets that a run knows.
+    pub fn mask(&mut self, gate: &Gate) {
+        if !gate.is_armed() {
+            return;
+        }
+        self.columns
+            .iter_mut()
+            .for_each(|name| gate.mask_text(name));
+        let cells = self.rows.iter_mut().flatten();
+        cells.for_each(|cell| gate.mask_value(cell));
     }
 
     /// Its rows as objects.

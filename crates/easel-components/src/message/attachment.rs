@@ -41,7 +41,8 @@ impl Attached {
 }
 
 async fn kept(call: &Call, format: DocumentFormat, said: &str) -> Result<Kept, ToolError> {
-    let text = without_thoughts(said);
+    // A file leaves the run like everything that is shown.
+    let text = without_thoughts(&call.run.gate.mask(said));
     let title = title(&text);
     let name = file_name(&title, format.extension());
     let name = name.unwrap_or_else(|| format!("message.{}", format.extension()));
