@@ -214,7 +214,7 @@ fn a_document_of_which_something_could_not_be_read_is_there_in_part() {
         unread: Some("page 2 could not be read".into()),
         ..kept(&document, vec![passage("Tea.")])
     };
-    block_on(pipeline.keep(request)).unwrap();
+    block_on(Ingestion::keep(&pipeline, request)).unwrap();
     let outcome = block_on(pipeline.end(&document, RunEnd::Finished)).unwrap();
     let why = "page 2 could not be read".to_owned();
     assert_eq!(outcome, Outcome::Partial(why.clone()));
