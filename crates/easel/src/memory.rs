@@ -167,20 +167,21 @@ impl MemoryStore for StoredMemory {
 /// The exchanges that fit a query best, best first; of equals the newer one.
 fn ranked(mut found: Vec<Exchange>, request: &MemoryQuery) -> Vec<Object> {
     found.sort_by(|a, b| (b.created, &b.id).cmp(&(a.created, &a.id)));
-    let contents: Vec<String> = found.iter().map(content).collect();
+    // Without the words that say who spoke, which would be in every one.
+    let said = |kept: &Exchange| format!("{}\n{}", kept.user_input, kept.agent_response);
+    let texts: Vec<String> = found.iter().map(said).collect();
     let weight = request.keywords_similarity_weight.clamp(0.0, 1.0);
-    let scores = likeness(&request.query, &contents, weight);
-    let mut ranked: Vec<((f64, String), Exchange)> =
-        scores.into_iter().zip(contents).zip(found).collect();
-    ranked.retain(|((score, _), _)| *score >= request.similarity_threshold);
-    ranked.sort_by(|((a, _), _), ((b, _), _)| b.total_cmp(a));
+    let scores = likeness(&request.query, &texts, weight);
+    let mut ranked: Vec<(f64, Exchange)> = scores.into_iter().zip(found).collect();
+    ranked.retain(|(score, _)| *score >= request.similarity_threshold);
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     ranked.truncate(request.top_n as usize);
-    let message = |((score, content), kept): ((f64, String), Exchange)| {
+    let message = |(score, kept): (f64, Exchange)| {
         let members: [(&str, Value); 8] = [
+            ("content", content(&kept).into()),
             ("message_id", kept.id.into()),
             ("memory_id", kept.memory.into()),
             ("session_id", kept.session.into()),
-            ("content", content.into()),
             ("user_input", kept.user_input.into()),
             ("agent_response", kept.agent_response.into()),
             ("similarity", score.into()),
@@ -386,7 +387,7 @@ mod tests {
             whose: whose("u"),
             query: text.to_owned(),
             top_n: 2,
-            similarity_threshold: 0.2,
+            similarity_threshold: 0.05,
             keywords_similarity_weight: 0.5,
         }
     }
