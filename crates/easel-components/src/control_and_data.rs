@@ -65,13 +65,13 @@ mod tests {
 
     #[test]
     fn a_kind_that_is_not_run_yet_fails_with_the_reason() {
-        let tried = Trial::new("Browser", json!({})).run();
+        let tried = Trial::new("Bing", json!({})).run();
         let fault = tried.fault();
         assert_eq!((&*fault.code, fault.nothing_sent), ("not_available", true));
         assert!(
             fault
                 .message
-                .starts_with("\"X\" needs Browser, which this version does not run. "),
+                .starts_with("\"X\" needs Bing, which this version does not run. "),
             "{fault}"
         );
     }

@@ -5,7 +5,7 @@ use crate::easel::Desk;
 #[test]
 fn every_verb_explains_itself() {
     let desk = Desk::new();
-    let verbs: [&[&str]; 20] = [
+    let verbs: [&[&str]; 24] = [
         &["--help"],
         &["run", "--help"],
         &["serve", "--help"],
@@ -25,6 +25,10 @@ fn every_verb_explains_itself() {
         &["runs", "answer", "--help"],
         &["agents", "import", "--help"],
         &["keys", "--help"],
+        &["kb", "add", "--help"],
+        &["mcp", "--help"],
+        &["mcp", "call", "--help"],
+        &["memory", "--help"],
         &["completions", "--help"],
     ];
     let mut all = String::new();
