@@ -1,7 +1,7 @@
 //! Circuit breakers: what fails again and again is left alone for a while.
 //!
 //! Each service has a circuit of its own, called by what it is: `host:api.example.com` (HTTP, databases, mail),
-//! `tool:tavily_search` (searches, retrieval, code), `provider:openai` (models). A circuit that is *closed* lets calls pass and counts
+//! `tool:tavily_search` (searches, retrieval, code), `provider:openai` (models), `mcp:files` (MCP servers). A circuit that is *closed* lets calls pass and counts
 //! failures. With so many in a window it *opens*: calls fail at once, with the code `circuit_open`. After a pause one call is let
 //! through to try. If that succeeds the circuit closes, else it stays open for another pause.
 //!
@@ -25,6 +25,9 @@ pub(crate) use model::BreakingModel;
 
 /// Circuits that are watched at once. Further ones are let pass unwatched, so that nobody fills the memory with names.
 const CIRCUITS: usize = 1_024;
+
+/// What the name of a circuit begins with, before its colon.
+pub const CIRCUIT_KINDS: [&str; 4] = ["host", "tool", "provider", "mcp"];
 
 /// When circuits open, and for how long.
 #[derive(Clone, Debug, Default, PartialEq)]

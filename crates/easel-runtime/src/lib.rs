@@ -58,7 +58,7 @@ mod workflow;
 use std::sync::LazyLock;
 
 pub use bounds::Bounds;
-pub use breaker::{BreakerLimits, BreakerSettings};
+pub use breaker::{BreakerLimits, BreakerSettings, CIRCUIT_KINDS};
 #[cfg(feature = "python")]
 pub use code::SandboxedCode;
 pub use driver::Observer;

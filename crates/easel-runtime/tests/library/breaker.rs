@@ -9,6 +9,9 @@ use easel_runtime::models::{
     ChatModel, ChatRequest, ChatStream, Credential, ModelError, ModelInfo,
 };
 use easel_runtime::tools::http::{HttpRequest, HttpResponse, HttpSender};
+use easel_runtime::tools::mcp::{
+    McpAnswer, McpCall, McpReach, McpServer, McpServers, McpTool, McpVisit,
+};
 use easel_runtime::tools::{ToolError, World};
 use easel_runtime::{
     BreakerLimits, BreakerSettings, Ending, Engine, RunEvent, ScriptedWorld, Session, Timestamp,
@@ -253,4 +256,65 @@ fn a_provider_of_models_is_left_alone_too() {
     drop(clock.sleep(5_000));
     assert_eq!(turn(&mut talk).0, "yes");
     assert!(engine.open_circuits().is_empty());
+}
+
+/// An MCP server that nobody reaches.
+struct Gone {
+    servers: Vec<Arc<McpServer>>,
+    asked: AtomicU32,
+}
+
+impl McpServers for Gone {
+    fn servers(&self) -> &[Arc<McpServer>] {
+        &self.servers
+    }
+
+    fn tools(&self, visit: McpVisit) -> BoxFuture<'_, Result<Arc<[McpTool]>, ToolError>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let gone = ToolError::NoConnection {
+            host: visit.server.name.to_string(),
+            cause: "connection refused".to_owned(),
+        };
+        ready(Err(gone)).boxed()
+    }
+
+    fn call(&self, _: McpVisit, _: McpCall) -> BoxFuture<'_, Result<McpAnswer, ToolError>> {
+        panic!("its tools are not known")
+    }
+}
+
+#[test]
+fn an_mcp_server_that_cannot_be_reached_is_left_alone() {
+    let reach = McpReach::Http {
+        url: "https://team.example/mcp".to_owned(),
+        headers: Vec::new(),
+        trusted: true,
+    };
+    let gone = Arc::new(Gone {
+        servers: vec![Arc::new(McpServer::new("team", reach))],
+        asked: AtomicU32::new(0),
+    });
+    let world = World {
+        mcp: gone.clone(),
+        ..World::none()
+    };
+    let settings = BreakerSettings {
+        usual: BreakerLimits {
+            failures: 2,
+            ..BreakerLimits::default()
+        },
+        ..BreakerSettings::default()
+    };
+    let engine = Engine::builder().world(world).clock(clock());
+    let engine = engine.breaker(Some(settings)).build().unwrap();
+    let graph =
+        "name: g\nnodes:\n  - {id: t, kind: tool, tools: [mcp__team__greet]}\noutputs: [t]\n";
+    let workflow = Arc::new(engine.load(graph.as_bytes()).unwrap());
+    let codes = [(); 3].map(|()| code(&mut engine.session(&workflow)));
+    assert_eq!(
+        codes,
+        ["tool.no_connection", "tool.no_connection", "circuit_open"]
+    );
+    assert_eq!(gone.asked.load(Ordering::Relaxed), 2, "it was left alone");
+    assert_eq!(engine.open_circuits(), ["mcp:team".into()]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use easel_runtime::{EventKind, RunEvent};
+use easel_runtime::{CIRCUIT_KINDS, EventKind, RunEvent};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -350,7 +350,7 @@ impl Metrics {
             raise(&self.grouped, batches);
         }
         // Their names are anybody's choice, and must not become names of figures.
-        for kind in ["host", "tool", "provider"] {
+        for kind in CIRCUIT_KINDS {
             let of_kind = |name: &&Arc<str>| name.split(':').next() == Some(kind);
             let open = census.circuits.iter().filter(of_kind).count();
             let open = i64::try_from(open).unwrap_or(i64::MAX);

@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use easel_runtime::{BreakerLimits, BreakerSettings};
+use easel_runtime::{BreakerLimits, BreakerSettings, CIRCUIT_KINDS};
 use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::problem::Problem;
-
-/// What a circuit may be of.
-const KINDS: [&str; 3] = ["host:", "tool:", "provider:"];
 
 /// The longest window and pause, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
@@ -52,9 +49,10 @@ impl BreakerTable {
         let mut named = IndexMap::new();
         for (name, limits) in &self.r#for {
             let place = format!("breaker.for.{name:?}");
-            if !KINDS.iter().any(|kind| name.starts_with(kind)) {
+            let kind = name.split_once(':').map(|(kind, _)| kind);
+            if !kind.is_some_and(|kind| CIRCUIT_KINDS.contains(&kind)) {
                 return Err(unusable(&place, "no circuit is called so").fix(
-                    "Call it host:NAME (with :PORT where that isn't the usual one), tool:FUNCTION or provider:NAME.",
+                    "Call it host:NAME (with :PORT where that isn't the usual one), tool:FUNCTION, provider:NAME or mcp:SERVER.",
                 ));
             }
             named.insert(name.clone(), limits.over(usual, &place)?);
@@ -99,6 +97,7 @@ mod tests {
 
     #[test]
     fn what_is_not_written_is_as_for_all() {
+        assert!(read("[for.\"mcp:files\"]\nfailures = 1").is_ok());
         let settings = read("failures = 3\n[for.\"host:a\"]\npause_s = 0.5").unwrap();
         assert_eq!(settings.usual.failures, 3);
         assert_eq!(settings.usual.window, Duration::from_secs(60));
