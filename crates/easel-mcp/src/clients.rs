@@ -62,8 +62,8 @@ impl McpClients {
         let server = &visit.server;
         let (McpReach::Http { url, .. }, Some(kept)) = (&server.reach, self.kept(server)) else {
             return Err(ToolError::InvalidRequest {
-                what: trouble::called(server),
-                problem: "there is nothing to sign in to: it is no address of the settings"
+                what: format!("signing in to {}", trouble::called(server)),
+                problem: "one signs in to addresses alone; a program gets what it needs under env"
                     .to_owned(),
             });
         };

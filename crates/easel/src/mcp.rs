@@ -191,14 +191,20 @@ fn parameters(tool: &McpTool) -> Vec<String> {
 }
 
 async fn call(arguments: &CallMcp) -> Result<Exit, Problem> {
+    let given = given(arguments)?;
     let visitor = Visitor::of(&arguments.settings)?;
     let visit = visitor.visit(&arguments.server)?;
-    let answered = answer(&visitor, visit, arguments).await;
+    let answered = answer(&visitor, visit, arguments, given).await;
     visitor.clients.close().await;
     answered
 }
 
-async fn answer(visitor: &Visitor, visit: McpVisit, arguments: &CallMcp) -> Result<Exit, Problem> {
+async fn answer(
+    visitor: &Visitor,
+    visit: McpVisit,
+    arguments: &CallMcp,
+    given: Object,
+) -> Result<Exit, Problem> {
     let tools = visitor.tools(&visit).await?;
     let Some(tool) = tools.iter().find(|tool| *tool.name == *arguments.tool) else {
         let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
@@ -208,7 +214,6 @@ async fn answer(visitor: &Visitor, visit: McpVisit, arguments: &CallMcp) -> Resu
                 .fix(format!("It has {}.", names.join(", "))),
         );
     };
-    let given = given(arguments)?;
     let checked = match ArgumentCheck::new(&tool.name, &tool.parameters) {
         Ok(check) => check.check(given),
         // A schema that is none says nothing.

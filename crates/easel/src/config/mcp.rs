@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use easel_runtime::tools::guard::{Allow, GuardError, check_url};
 use easel_runtime::tools::mcp::{McpReach, McpServer, with_secrets};
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -89,6 +90,9 @@ impl ServerSettings {
             (Some(_), None) if !(self.headers.is_empty() && self.pass_headers.is_empty()) => {
                 Err("headers go to a url; a command gets variables, under env")
             }
+            (Some(command), None) if command.trim().is_empty() => {
+                Err("its command is blank; name a program")
+            }
             (Some(command), None) => Ok(McpReach::Program {
                 command: command.clone(),
                 arguments: self.args.clone(),
@@ -100,8 +104,8 @@ impl ServerSettings {
             {
                 Err("args, env and folder belong to a command; a url gets headers")
             }
-            (None, Some(url)) if !(url.starts_with("http://") || url.starts_with("https://")) => {
-                Err("its url must begin with https:// or http://")
+            (None, Some(url)) if !is_address(url) => {
+                Err("its url is no address; write https://HOST/PATH or http://HOST:PORT/PATH")
             }
             (None, Some(url)) => Ok(McpReach::Http {
                 url: url.clone(),
@@ -110,6 +114,15 @@ impl ServerSettings {
             }),
         }
     }
+}
+
+/// Whether a text is the address of a server, wherever that is.
+fn is_address(url: &str) -> bool {
+    let refused = check_url(url, &Allow::default()).err();
+    !matches!(
+        refused,
+        Some(GuardError::NotAUrl(_) | GuardError::NoHost | GuardError::Scheme(_))
+    )
 }
 
 fn unusable(name: &str, problem: &str) -> Problem {
@@ -188,7 +201,10 @@ mod tests {
                 "[a]\nurl = \"https://x\"\nenv = { A = \"b\" }",
                 "gets headers",
             ),
-            ("[a]\nurl = \"ftp://x\"", "must begin with"),
+            ("[a]\nurl = \"ftp://x\"", "no address"),
+            ("[a]\nurl = \"https://exa mple\"", "no address"),
+            ("[a]\nurl = \"https://\"", "no address"),
+            ("[a]\ncommand = \" \"", "name a program"),
             ("[a__b]\nurl = \"https://x\"", "single `_`"),
             (
                 "[a]\nurl = \"https://x\"\ntimeout_s = -1",

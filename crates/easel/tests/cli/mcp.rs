@@ -97,8 +97,22 @@ fn what_cannot_be_reached_or_is_not_set_up_is_said_with_what_to_do() {
         "{}",
         unset.err
     );
+    let odd = desk.easel(&["mcp", "call", "team", "greet", "--arguments", "[1]"]);
+    assert_eq!(odd.code, 2);
+    assert!(
+        odd.err.contains("--arguments is no JSON object"),
+        "{}",
+        odd.err
+    );
     let unknown = with_key(&desk, &served, &["mcp", "list", "teams"]);
     assert!(unknown.err.contains("There are team."), "{}", unknown.err);
+    desk.write("easel.toml", "[mcp.team]\ncommand = \"cat\"\n");
+    let program = desk.easel(&["mcp", "login", "team"]);
+    assert!(
+        program.err.contains("one signs in to addresses alone"),
+        "{}",
+        program.err
+    );
     desk.write(
         "easel.toml",
         "[mcp.team]\nurl = \"http://127.0.0.1:9/mcp\"\n",
