@@ -7,6 +7,7 @@ use easel_core::{Object, Value};
 use easel_models::ToolSpec;
 use easel_secrets::{Door, Secret, SinkKind};
 use easel_tools::ToolError;
+use easel_tools::http::HttpRequest;
 use easel_tools::mcp::{self, McpCall, McpReach, McpServer, McpTool, McpVisit};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -81,7 +82,10 @@ fn server_of(entry: &Value) -> Result<Server, String> {
                 headers: headers.collect(),
                 trusted: false,
             };
-            Ok(Server::Own(Arc::new(McpServer::new(url, reach))))
+            // An address may have a key in it, and a name is seen by everybody.
+            let name = HttpRequest::new("GET", url).host();
+            let name = name.unwrap_or_else(|| "of the workflow".to_owned());
+            Ok(Server::Own(Arc::new(McpServer::new(name, reach))))
         }
         (Some(id), None) => Ok(Server::Known(id.into())),
         (None, None) => Err(

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use easel_tools::ToolError;
-use easel_tools::mcp::McpVisit;
+use easel_tools::mcp::{McpReach, McpVisit};
 use tokio::time::Instant;
 
 use crate::connection::Connection;
@@ -34,6 +34,8 @@ struct Slots {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     server: Arc<str>,
+    /// Where it is: a workflow calls its own servers as it likes.
+    place: String,
     values: Vec<(Arc<str>, String)>,
     /// Blank for a server that conversations share.
     conversation: Arc<str>,
@@ -44,6 +46,7 @@ impl Key {
         let values = visit.values.iter();
         Key {
             server: visit.server.name.clone(),
+            place: place(&visit.server.reach),
             values: values
                 .map(|(name, value)| (name.clone(), value.expose().to_owned()))
                 .collect(),
@@ -52,6 +55,13 @@ impl Key {
                 false => visit.conversation.clone(),
             },
         }
+    }
+}
+
+fn place(reach: &McpReach) -> String {
+    match reach {
+        McpReach::Program { command, .. } => format!("program {command}"),
+        McpReach::Http { url, trusted, .. } => format!("trusted: {trusted} {url}"),
     }
 }
 

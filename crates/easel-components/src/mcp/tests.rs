@@ -128,6 +128,7 @@ impl McpServers for Visited {
         let McpReach::Http { url, trusted, .. } = &visit.server.reach else {
             panic!("only addresses here");
         };
+        assert!(!visit.server.name.contains("k-123"), "a name is seen");
         let seen = format!(
             "{url} {trusted} {} {}",
             visit.conversation,
@@ -195,14 +196,14 @@ fn a_server_gets_its_own_values_and_the_headers_that_it_asks_for() {
 #[test]
 fn a_workflow_brings_a_server_which_the_guard_is_to_look_at() {
     let own = json!([{
-        "url": "https://tools.example/mcp",
+        "url": "https://tools.example/mcp?key=k-123",
         "headers": {"X-Team": "blue"},
         "tools": entry()["tools"],
     }]);
     let seen = visits(Vec::new(), own, Turn::default());
     assert_eq!(seen.len(), 1);
     assert!(
-        seen[0].starts_with("https://tools.example/mcp false "),
+        seen[0].starts_with("https://tools.example/mcp?key=k-123 false "),
         "{}",
         seen[0]
     );

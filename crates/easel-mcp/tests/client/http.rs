@@ -7,12 +7,12 @@ use axum::http::StatusCode;
 use axum::http::header::{LOCATION, WWW_AUTHENTICATE};
 use axum::routing::any;
 use easel_core::Object;
-use easel_tools::mcp::{McpReach, McpServer, with_secrets};
+use easel_tools::mcp::{McpReach, McpServer, McpServers, with_secrets};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::server::Server;
-use crate::{call, clients, listed, said};
+use crate::{call, clients, listed, said, visit};
 
 /// Serves, and gives the address.
 async fn serve(router: Router) -> String {
@@ -115,4 +115,15 @@ async fn a_page_that_is_no_mcp_server_and_a_closed_port_are_told_apart() {
         told.to_string(),
         "no connection to the MCP server tested: Connection refused (os error 111)"
     );
+}
+
+#[tokio::test]
+async fn a_workflow_cannot_get_at_a_connection_by_the_name_of_its_server() {
+    let url = mcp(true).await;
+    let clients = clients(vec![at(&url, true)], &[]);
+    assert_eq!(said(&clients, "a", "count").await, "1");
+    // The same name, conversation and headers, and what stands in the workflow goes through the guard all the same.
+    let own = visit(&Arc::new(at(&url, false)), "a");
+    let refused = clients.tools(own).await.unwrap_err();
+    assert_eq!(refused.code(), "tool.blocked");
 }
